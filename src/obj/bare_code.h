@@ -17,8 +17,8 @@ struct bare_code_start {
 };
 
 /*
- * Fills bare, ascending and disjoint; returns how many.  starts: functions that are known to be
- * start-up code, at most BARE_CODE_STARTS_MAX.
+ * Fills bare, ascending and disjoint; returns the count.  starts: functions known to be start-up
+ * code, at most BARE_CODE_STARTS_MAX.
  */
 size_t bare_code_find(struct objfile *file, const struct bare_code_start *starts,
 	size_t start_count, struct cfi_bare bare[BARE_CODE_MAX]);

@@ -30,9 +30,9 @@ enum cfi_kind {
 		   */
 	CFI_SIGNAL,	   /* a signal frame: the ucontext at sp holds all registers */
 	CFI_END,	   /* the return address is undefined: the outermost frame */
-	CFI_CODE_SP,	   /* as CFI_SP, read off the code (obj/code_frames.h): to be checked */
+	CFI_CODE_SP,	   /* as CFI_SP, derived from the code (obj/code_frames.h): to be checked */
 	CFI_CODE_BP,	   /* as CFI_BP, likewise */
-	CFI_CODE_SAVED,	   /* CFA = what is in memory at sp + origin, + cfa_offset; likewise */
+	CFI_CODE_SAVED,	   /* CFA = the value in memory at sp + origin, + cfa_offset; likewise */
 	CFI_CODE_REGISTER, /* CFA = register number origin + cfa_offset; likewise */
 	CFI_SLOW,	   /* anything else: see cfi_table_slow */
 };
@@ -44,13 +44,13 @@ struct cfi_rule {
 	int32_t cfa_offset;
 	int32_t bp_offset; /* bp is saved at CFA + bp_offset; 0: bp is unchanged */
 	union {
-		int32_t bx_offset; /* the same of rbx, which some frames further out may hang on */
+		int32_t bx_offset; /* the same for rbx, which some outer frames may need */
 		uint32_t slow;	   /* CFI_SLOW: index for cfi_table_slow */
 	};
 	int32_t origin; /* CFI_CODE_SAVED, CFI_CODE_REGISTER */
 };
 
-/* Registers by slot (arch/arch.h). The return address of rules is in the slot arch->return_reg. */
+/* Registers by slot (arch/arch.h).  In rules, the return address has the slot arch->return_reg. */
 enum {
 	CFI_REGISTER_BX = ARCH_REG_BX,
 	CFI_REGISTER_BP = ARCH_REG_BP,
@@ -59,16 +59,16 @@ enum {
 	CFI_REGISTER_COUNT = ARCH_REG_COUNT
 };
 
-/* How the caller's value of a register is found; `value` of struct cfi_slow_rule says where. */
+/* How to find the caller's value of a register; `value` is that of struct cfi_slow_rule. */
 enum cfi_how {
-	CFI_DEFAULT,	   /* nothing said: callee-saved ones are unchanged, sp is the CFA */
+	CFI_DEFAULT,	   /* unspecified: callee-saved registers are unchanged, sp is the CFA */
 	CFI_SAME,	   /* unchanged */
 	CFI_UNDEFINED,	   /* lost */
 	CFI_AT_CFA,	   /* in memory at CFA + value */
 	CFI_CFA_PLUS,	   /* is CFA + value */
 	CFI_REGISTER,	   /* in register number value */
-	CFI_AT_EXPRESSION, /* in memory where expression number value says (the CFA on its stack) */
-	CFI_EXPRESSION,	   /* what expression number value says (the CFA on its stack) */
+	CFI_AT_EXPRESSION, /* in memory at what expression number value gives (CFA on its stack) */
+	CFI_EXPRESSION,	   /* the result of expression number value (the CFA on its stack) */
 };
 
 /* One row in full. */
@@ -78,14 +78,14 @@ struct cfi_slow_rule {
 	uint8_t how[CFI_REGISTER_COUNT];   /* enum cfi_how */
 	uint8_t cfa_is_expression;
 	uint8_t cfa_register;
-	uint8_t is_signal;    /* a signal frame: the caller was interrupted, it did not call */
+	uint8_t is_signal;    /* a signal frame: the caller was interrupted and did not call */
 	uint8_t is_from_code; /* not from a section */
 };
 
 enum cfi_section_kind {
 	CFI_DEBUG_FRAME,
 	CFI_EH_FRAME,
-	CFI_EH_FRAME_UNSIZED, /* ends at its first terminator; what follows is something else */
+	CFI_EH_FRAME_UNSIZED, /* ends at its first terminator; something else follows */
 };
 
 struct lazy_bytes;
@@ -94,10 +94,10 @@ struct cfi_section {
 	size_t size;
 	uint64_t obj_addr;
 	enum cfi_section_kind kind;
-	struct lazy_bytes *lazy; /* behind bytes; NULL: all of them are there */
+	struct lazy_bytes *lazy; /* the source of bytes; NULL: all bytes are there */
 };
 
-/* .eh_frame_hdr: where the entries of .eh_frame are, sorted by address.  size 0: there is none. */
+/* .eh_frame_hdr: where the entries of .eh_frame are, sorted by address.  size 0: none. */
 struct cfi_header {
 	const uint8_t *bytes;
 	size_t size;
@@ -105,14 +105,14 @@ struct cfi_header {
 	struct lazy_bytes *lazy;
 };
 
-/* Code that has no rules of its own, but whose frame is known all the same. */
+/* Code without rules of its own, but with a known frame. */
 struct cfi_bare {
 	uint64_t low_addr, high_addr; /* obj_addrs, [low, high) */
 	bool is_outermost;
 	int32_t cfa_offset; /* if it is not: CFA = sp + cfa_offset, nothing is saved */
 };
 
-/* The object's code, for what has no rules. */
+/* The object's code, to derive missing rules from. */
 struct code_starts;
 enum { CFI_CODE_RANGES_MAX = 32 };
 struct cfi_code {
@@ -122,21 +122,21 @@ struct cfi_code {
 	size_t count;
 	/* Copies code; false if it is not all there. */
 	bool (*read)(void *context, uint64_t obj_addr, uint8_t *bytes, size_t size);
-	/* Adds where functions begin, as far as symbols say; those elsewhere than in code, too. */
+	/* Adds the starts of functions known from symbols, including those outside code. */
 	void (*add_starts)(void *context, struct code_starts *starts);
 	void *context;
 	const struct arch *arch; /* of the code, if there are ranges */
 };
 
-/* What is to be known of the object besides. */
+/* Further facts about the object. */
 struct cfi_object {
 	const char *name;	 /* for messages */
 	const struct arch *arch; /* NULL: the one that sonde was built for */
 	uint64_t text_addr,
-		data_addr; /* of .text and .got, that addresses may be relative to; or 0 */
+		data_addr; /* of .text and .got: addresses may be relative to them; or 0 */
 	const struct cfi_bare *bare; /* ascending, disjoint */
 	size_t bare_count;
-	const struct cfi_code *code; /* NULL: rules come from sections alone */
+	const struct cfi_code *code; /* NULL: rules come from sections only */
 	const uint64_t *distrusted;  /* [distrusted_count]: functions whose entries are wrong */
 	size_t distrusted_count;
 };
@@ -153,26 +153,25 @@ struct cfi_source {
 struct cfi_table;
 
 /*
- * Opens a table.  It takes over the lazy bytes of the source, copies what object's pointers lead
- * to, and borrows the bytes that are there, the name and the code's context, which must outlive it.
- * Where two sections cover an address, .eh_frame wins, then .debug_frame, then what is known of
- * bare code.
+ * Opens a table.  It takes ownership of the source's lazy bytes and copies what object points to.
+ * It borrows bytes that are not lazy, the name and the code's context, which must outlive it.  If
+ * several sources cover an address, .eh_frame wins, then .debug_frame, then bare code.
  */
 must_use struct cfi_table *cfi_table_open(const struct cfi_source *source);
 void cfi_table_destroy(struct cfi_table *table);
 
 /* The rule for an address in the object's numbering; never NULL (a CFI_NONE rule instead). */
 const struct cfi_rule *cfi_table_find(struct cfi_table *table, uint64_t obj_addr);
-/* Where the function begins that has rules for obj_addr.  False: none has, or it is not known. */
+/* The start of the function that has rules for obj_addr.  False: none has, or it is unknown. */
 bool cfi_table_function(struct cfi_table *table, uint64_t obj_addr, uint64_t *start_addr);
-/* The row behind a CFI_SLOW rule, and an expression's bytes; index must come from the table. */
+/* The row of a CFI_SLOW rule, and the bytes of an expression; index must come from the table. */
 const struct cfi_slow_rule *cfi_table_slow(const struct cfi_table *table, uint32_t index);
 struct str cfi_table_expression(const struct cfi_table *table, int32_t index);
 
-/* How many entries were met so far that could not be read; they are passed over. */
+/* The number of unreadable entries found so far; they are skipped. */
 size_t cfi_table_bad_entries(const struct cfi_table *table);
 size_t cfi_table_rule_count(const struct cfi_table *table);
-/* The memory it takes; see CFI_CACHE_MAX in obj/cfi_pages.h for what bounds it. */
+/* The memory it takes; CFI_CACHE_MAX in obj/cfi_pages.h limits it. */
 size_t cfi_table_size_bytes(const struct cfi_table *table);
 
 #endif

@@ -19,8 +19,8 @@
 #include "obj/cfi_parse.h"
 
 enum cfi_index_state {
-	CFI_INDEX_TABLE,   /* the table is believed */
-	CFI_INDEX_NONE,	   /* there is no table, or not any more, and nothing is collected yet */
+	CFI_INDEX_TABLE,   /* the table is trusted */
+	CFI_INDEX_NONE,	   /* there is no table, or it was rejected, and nothing is collected yet */
 	CFI_INDEX_ENTRIES, /* all entries are collected */
 };
 
@@ -42,11 +42,11 @@ struct cfi_index {
 	size_t bad; /* entries that were met so far */
 };
 
-/* What a section says of an address: of [low, high), which holds it, all the same. */
+/* What a section has for an address, and for all others in [low, high), which contains it. */
 struct cfi_stretch {
 	uint64_t low, high; /* obj_addrs */
 	bool has_fde;
-	struct cfi_fde fde; /* that there is one entry for it, if so */
+	struct cfi_fde fde; /* if has_fde: the entry */
 };
 
 /* section may be NULL; header->size 0: there is none.  All is borrowed. */

@@ -17,7 +17,7 @@
 #include "obj/cfi_rows.h"
 
 #define CFI_CACHE_MAX ((size_t)16 << 20)
-/* How far from the address that was asked for the rows of a function are kept. */
+/* Rows of a function are kept up to this distance from the requested address. */
 #define CFI_REACH ((uint64_t)1 << 20)
 
 struct cfi_page {
@@ -34,8 +34,8 @@ void cfi_pages_deinit(struct cfi_pages *pages);
 /* The number of the rule at obj_addr. */
 uint16_t cfi_pages_find(const struct cfi_pages *pages, uint64_t obj_addr);
 /*
- * Keeps what rows, the first of which is at low or before, say of [low, high), which holds
- * obj_addr; but not farther than CFI_REACH from that.
+ * Keeps the rows for [low, high), which contains obj_addr, but no farther than CFI_REACH from
+ * obj_addr.  The first row is at low or before.
  */
 void cfi_pages_put(struct cfi_pages *pages, uint64_t obj_addr, uint64_t low, uint64_t high,
 	const struct cfi_rows *rows);

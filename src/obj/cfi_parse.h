@@ -21,8 +21,8 @@ struct cfi_cie {
 	uint8_t pointer_encoding; /* DW_EH_PE_ of addresses in FDEs */
 	bool has_augmentation;	  /* FDEs have sized augmentation data */
 	bool is_signal;
-	bool ready; /* initial is set; see cfi_program.h */
-	bool bad;   /* its program is */
+	bool ready; /* initial is set, see cfi_program.h */
+	bool bad;   /* its program is bad */
 	struct cfi_slow_rule initial;
 };
 
@@ -43,11 +43,11 @@ struct cfi_entries {
 };
 
 void cfi_entries_deinit(struct cfi_entries *e);
-/* Adds the entries of a section, all of which is read. */
+/* Adds the entries of a section; reads the whole section. */
 void cfi_entries_add(struct cfi_entries *e, const struct cfi_section *section);
 /*
- * Sorts the FDEs by low address, those that begin at the same one in the order of their sections;
- * drops what lies absurdly far from the rest.
+ * Sorts the FDEs by low address, equal ones in the order of their sections; drops those absurdly
+ * far from the rest.
  */
 void cfi_entries_sort(struct cfi_entries *e);
 
@@ -57,23 +57,26 @@ struct cfi_cies {
 	VEC(struct cfi_cie) list;
 };
 void cfi_cies_deinit(struct cfi_cies *cies);
-/* Has read what the FDE at an offset of the section says, and its CIE.  False: it is not sound. */
+/*
+ * Reads the FDE at an offset of the section into *fde, and its CIE into cies.  False: it is
+ * invalid.
+ */
 bool cfi_fde_load(const struct cfi_section *section, const struct cfi_object *object,
 	uint64_t offset, struct cfi_cies *cies, struct cfi_fde *fde);
 
-/* Farthest that two addresses of one table may be apart. */
+/* Maximum distance between two addresses of one table. */
 #define CFI_SPAN_MAX ((uint64_t)1 << 34)
 
 /*
- * Reads an address encoded as DW_EH_PE_ says; c's offsets count from the start of the section,
- * which is at section_addr. Fails the cursor for encodings that make no sense in a file.
+ * Reads an address in a DW_EH_PE_ encoding.  c's offsets count from the start of the section, which
+ * is at section_addr.  Fails the cursor for encodings that are meaningless in a file.
  */
 uint64_t cfi_read_address(
 	struct cursor *c, uint8_t encoding, uint64_t section_addr, const struct cfi_object *object);
 
 /*
- * The addresses that the FDE at an offset of the section is for, [*low, *high), which may be
- * empty; in bounded time.  False if no sound one is there.
+ * The addresses that the FDE at an offset of the section covers, [*low, *high), which may be empty;
+ * in bounded time.  False if there is no valid one.
  */
 bool cfi_fde_read(const struct cfi_section *section, const struct cfi_object *object,
 	uint64_t offset, uint64_t *low, uint64_t *high);

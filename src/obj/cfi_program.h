@@ -12,7 +12,7 @@
 void cfi_program_run_cie(struct cfi_cie *cie, const struct cfi_section *section);
 /*
  * Adds the rows of [fde->low, high), high being at most fde->high.  False if the program is bad:
- * the rows end where it is.
+ * the rows end at the bad instruction.
  */
 bool cfi_program_run_fde(const struct cfi_fde *fde, const struct cfi_cie *cie, uint64_t high,
 	const struct cfi_object *object, struct cfi_rows *rows);

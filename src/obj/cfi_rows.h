@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "obj/cfi_rules.h"
 
-/* From obj_addr on this rule holds. */
+/* This rule holds from obj_addr on. */
 struct cfi_row {
 	uint64_t obj_addr;
 	uint16_t number;
@@ -17,16 +17,16 @@ struct cfi_row {
 
 struct cfi_rows {
 	struct cfi_rules *rules;
-	const struct cfi_section *section; /* the expressions of the rows at hand are in it */
+	const struct cfi_section *section; /* it contains the expressions of the current rows */
 	VEC(struct cfi_row) rows;	   /* ascending, distinct */
 };
 
 void cfi_rows_deinit(struct cfi_rows *rows);
-/* Takes all rows out. */
+/* Removes all rows. */
 void cfi_rows_clear(struct cfi_rows *rows, const struct cfi_section *section);
-/* From obj_addr on, which must not be lower than the last one, these rules hold. */
+/* These rules hold from obj_addr on, which must not be lower than the last one. */
 void cfi_rows_add(struct cfi_rows *rows, uint64_t obj_addr, const struct cfi_slow_rule *row);
-/* From obj_addr on there is no rule. */
+/* There is no rule from obj_addr on. */
 void cfi_rows_add_gap(struct cfi_rows *rows, uint64_t obj_addr);
 
 #endif

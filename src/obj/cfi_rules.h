@@ -11,7 +11,7 @@
 #include "base/vec.h"
 #include "obj/cfi.h"
 
-/* Rule 0 is "no rule"; the last number says that the rule is not known yet. */
+/* Rule 0 is "no rule"; the last number means that the rule is not known yet. */
 enum { CFI_RULE_NONE = 0, CFI_RULE_UNKNOWN = 0xffff, CFI_RULES_MAX = CFI_RULE_UNKNOWN };
 enum { CFI_RULES_CHUNK_BITS = 8, CFI_RULES_CHUNK = 1 << CFI_RULES_CHUNK_BITS };
 enum { CFI_RULES_CHUNKS = (CFI_RULES_MAX + 1) / CFI_RULES_CHUNK, CFI_MEMO_SIZE = 1024 };
@@ -30,7 +30,7 @@ struct cfi_rules {
 		uint64_t a, b;
 		uint16_t number;
 	} memo[CFI_MEMO_SIZE]; /* the latest of numbers */
-	bool too_many;	       /* some rows say "no rule" instead of theirs */
+	bool too_many;	       /* some rows have "no rule" instead of theirs */
 };
 
 /* arch NULL: the one that sonde was built for. */

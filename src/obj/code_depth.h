@@ -15,8 +15,8 @@ struct code_depth {
 };
 
 /*
- * Before the instruction that has the byte at code->bytes[at]. The function begins with the code;
- * what is missing of its end can only make the answer less definite.
+ * The distance before the instruction that contains the byte at code->bytes[at].  The function
+ * starts where the code starts; a missing end can only make the answer less definite.
  */
 struct code_depth code_depth_at(const struct code_piece *code, size_t at);
 

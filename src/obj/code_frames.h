@@ -21,7 +21,7 @@ struct code_piece {
 	uint64_t obj_addr;
 	const uint8_t *bytes;
 	size_t size;
-	const struct arch *arch; /* one with decode */
+	const struct arch *arch; /* it has decode */
 };
 
 struct code_starts {
@@ -29,18 +29,18 @@ struct code_starts {
 };
 void code_starts_deinit(struct code_starts *starts);
 void code_starts_sort(struct code_starts *starts);
-/* Where the first function at obj_addr or behind it begins; UINT64_MAX if none does. */
+/* The first start of a function at or after obj_addr; UINT64_MAX if there is none. */
 uint64_t code_starts_from(const struct code_starts *starts, uint64_t obj_addr);
-/* Where the last function before obj_addr begins; UINT64_MAX if none does. */
+/* The last start of a function before obj_addr; UINT64_MAX if there is none. */
 uint64_t code_starts_before(const struct code_starts *starts, uint64_t obj_addr);
 
-/* Whether a piece of code is more than what fills the room between functions. */
+/* Whether a piece of code is more than padding between functions. */
 bool code_frames_wanted(const struct code_piece *code);
 /* Adds the functions that the code calls and points to, and those that look like functions. */
 void code_frames_find_starts(const struct code_piece *code, struct code_starts *starts);
 /*
- * Adds rows for the code, which is one function or, where starts are not known, several; the first
- * begins with it.
+ * Adds rows for the code, which is one function or, if starts are unknown, several; the first
+ * begins at the start of the code.
  */
 void code_frames_add_rows(const struct code_piece *code, struct cfi_rows *rows);
 

@@ -21,17 +21,17 @@
 
 /* A region of code, and where functions begin in it. */
 struct code_region {
-	uint64_t low, high; /* obj_addrs; a function begins at low, or is taken to */
-	bool wanted;	    /* it is more than fill */
+	uint64_t low, high; /* obj_addrs; a function begins at low, or is assumed to */
+	bool wanted;	    /* it is more than padding */
 	struct code_starts starts;
 };
 
 enum { CODE_REGIONS = 16 };
 
 struct code_gaps {
-	const struct cfi_code *code;		  /* NULL: none is known */
-	bool has_symbols;			  /* read */
-	struct code_starts symbols;		  /* and what is distrusted; sorted */
+	const struct cfi_code *code; /* NULL: no known code */
+	bool has_symbols;	     /* read */
+	struct code_starts symbols;  /* function starts, including distrusted ones; sorted */
 	struct code_region regions[CODE_REGIONS]; /* the latest */
 	size_t next_region;
 };
@@ -39,15 +39,15 @@ struct code_gaps {
 void code_gaps_init(struct code_gaps *gaps, const struct cfi_object *object);
 void code_gaps_deinit(struct code_gaps *gaps);
 /*
- * The function at obj_addr, as far as it is in the gap [*low, *high), within which sections have no
- * rules; and its rows.  Where there is no code, the stretch without.
+ * Narrows [*low, *high), a gap without rules in sections, to the function at obj_addr, and adds its
+ * rows.  If there is no code, narrows it to the part without code.
  */
 void code_gaps_add_rows(struct code_gaps *gaps, uint64_t obj_addr, uint64_t *low, uint64_t *high,
 	struct cfi_rows *rows);
-/* Where the first function behind obj_addr begins, that is in the gap; UINT64_MAX if none does. */
+/* The first start of a function after obj_addr within the gap; UINT64_MAX if there is none. */
 uint64_t code_gaps_next_start(
 	struct code_gaps *gaps, uint64_t obj_addr, uint64_t low, uint64_t high);
-/* Where the function in the gap begins that holds obj_addr. */
+/* The start of the function in the gap that contains obj_addr. */
 uint64_t code_gaps_function(struct code_gaps *gaps, uint64_t obj_addr, uint64_t low, uint64_t high);
 size_t code_gaps_size_bytes(const struct code_gaps *gaps);
 

@@ -18,17 +18,17 @@ struct data_symbol {
 };
 
 struct data_symbols {
-	VEC(struct data_symbol) rows; /* by low; of those that begin together the smallest first */
+	VEC(struct data_symbol) rows; /* by low; for equal low, the smallest first */
 };
 
 /*
- * Reads .symtab of the object or of its separate debug file (NULL: none), or where that is neither
- * there nor there .dynsym; both files must outlive the table.  What is bad gives no names.
+ * Reads .symtab of the object or of its separate debug file (NULL: none), or if neither has one,
+ * .dynsym; both files must outlive the table.  Bad data gives no names.
  */
 void data_symbols_init(struct data_symbols *symbols, struct objfile *object, struct objfile *debug);
-/* A zeroed one is fine. */
+/* It may be all zero. */
 void data_symbols_deinit(struct data_symbols *symbols);
-/* The variable that holds obj_addr, the innermost of several; NULL: none does. */
+/* The variable that contains obj_addr, the innermost of several; NULL: none. */
 const struct data_symbol *data_symbols_find(const struct data_symbols *symbols, uint64_t obj_addr);
 
 #endif

@@ -19,10 +19,10 @@ struct debug_info;
 struct objfile;
 struct debugfile_places;
 
-/* One function at an address. Strings live in the debug_info; empty where not known. */
+/* One function at an address.  Strings live in the debug_info and are empty if unknown. */
 struct debug_frame {
-	struct str function; /* as it is linked (mangled) where that says more, else as written */
-	struct str file;     /* of the place: whole path */
+	struct str function; /* linkage name (mangled) if that says more, else as in the source */
+	struct str file;     /* of the place; the whole path */
 	uint32_t line;	     /* of the place, 0: none */
 	struct str function_file;
 	uint32_t function_line;
@@ -36,9 +36,9 @@ struct debug_place {
 };
 
 /*
- * The debug information of object, in it or in its debug file (NULL: none); NULL if neither has
- * any. All three arguments must outlive the result. places->object_path is the object's, debug_path
- * the debug file's.
+ * Opens the debug information of object, in the object or in its debug file (NULL: none); NULL if
+ * neither has any.  All three arguments must outlive the result.  places->object_path is the
+ * object's path, debug_path the debug file's.
  */
 struct debug_info *debug_info_open(struct objfile *object, struct objfile *debug,
 	const struct debugfile_places *places, struct str debug_path);
@@ -48,10 +48,10 @@ void debug_info_close(struct debug_info *info);
 void debug_info_find(
 	struct debug_info *info, const uint64_t *addrs, size_t count, struct debug_place *places);
 
-/* One sentence on what could not be had so far, or NULL; the debug_info's. */
+/* One sentence on what could not be read so far, or NULL; owned by the debug_info. */
 const char *debug_info_problem(struct debug_info *info);
 
-/* For tests: the same over sections in memory; bytes and text as in dwarf_file.h. */
+/* For tests: the same for sections in memory; bytes and text as in dwarf_file.h. */
 struct dwarf_section;
 struct pc_range;
 struct debug_info *debug_info_open_sections(

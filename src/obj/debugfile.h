@@ -12,24 +12,26 @@
 struct objfile;
 
 struct debugfile_places {
-	struct str object_path; /* where the object is; what belongs to it may be beside it */
+	struct str object_path; /* where the object is; its other files may be next to it */
 	struct str
-		known_path; /* as the program knows it (in a container: its own); empty: the same */
+		known_path; /* the path the program sees (in a container: its own); empty: same */
 	const char *debug_directory; /* "/usr/lib/debug" */
 };
 
 /*
- * The debug file of an object, opened, or NULL.  One that is there but belongs to another build is
- * not used: then *problem gets a sentence (owned by the caller).
+ * Opens the debug file of an object; NULL if there is none.  A debug file of another build is not
+ * used; *problem is then set to a sentence (owned by the caller).
  */
 struct objfile *debugfile_open(
 	struct objfile *object, const struct debugfile_places *places, char **problem);
 
-/* The file that file's .gnu_debugaltlink names, opened, or NULL; places->object_path is file's. */
+/*
+ * Opens the file that file's .gnu_debugaltlink names, or NULL; places->object_path is file's path.
+ */
 struct objfile *debugfile_open_alternate(
 	struct objfile *file, const struct debugfile_places *places, char **problem);
 
-/* The part of a path before its last '/', "." where there is none. */
+/* The part of a path before its last '/'; "." if there is none. */
 struct str path_directory(struct str path);
 
 #endif

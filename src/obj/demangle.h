@@ -15,7 +15,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-/* Longer names are cut to this, and shown as they are. */
+/* Longer names are cut to this and not demangled. */
 #define DEMANGLE_INPUT_MAX ((size_t)64 * 1024)
 /* Longer results are cut, and end in "…". */
 #define DEMANGLE_OUTPUT_MAX ((size_t)64 * 1024)
@@ -25,9 +25,9 @@ struct demangler;
 must_use returns_owned struct demangler *demangler_create(void);
 void demangler_destroy(struct demangler *d);
 
-/* Whether a name is in one of the manglings known here, by its first letters. */
+/* Whether a name has one of the supported manglings, by its first letters. */
 bool demangle_is_mangled(struct str name);
-/* The name for people, or the name itself; lives in the demangler. */
+/* The demangled name, or the name itself if it is not mangled; lives in the demangler. */
 struct str demangle(struct demangler *d, struct str name);
 
 #endif

@@ -30,17 +30,17 @@ struct abbrev {
 	bool has_children;
 	uint32_t first_attr, attr_count; /* in the table's attrs */
 	uint32_t size;			 /* bytes of all attributes, or ABBREV_SIZE_VARIES */
-	uint32_t sibling;		 /* which attribute is DW_AT_sibling, or attr_count */
+	uint32_t sibling; /* the index of DW_AT_sibling among the attributes, or attr_count */
 };
 
 struct abbrev_table {
 	VEC(struct abbrev) abbrevs;
 	VEC(struct attr_spec) attrs;
-	bool is_dense;	    /* abbrevs.data[code - 1] has that code, as all compilers do */
+	bool is_dense;	    /* abbrevs.data[code - 1] has that code, as all compilers number them */
 	struct map by_code; /* else: code → index */
 };
 
-/* The abbreviation of that code, or NULL. */
+/* The abbreviation with that code, or NULL. */
 const struct abbrev *abbrev_table_find(const struct abbrev_table *t, uint64_t code);
 static inline const struct attr_spec *abbrev_attrs(
 	const struct abbrev_table *t, const struct abbrev *a)
@@ -48,11 +48,11 @@ static inline const struct attr_spec *abbrev_attrs(
 	return a->attr_count ? &t->attrs.data[a->first_attr] : NULL;
 }
 
-/* The table of a unit, read at first use and kept by its file; empty where the bytes are bad. */
+/* The table of a unit, read on first use and owned by its file; empty if the bytes are bad. */
 const struct abbrev_table *abbrev_table_of_unit(struct dwarf_unit *unit);
 /*
- * Reads the table at a unit's offset only as far as the entry for code: for units whose root is all
- * that is wanted. The result is the caller's: abbrev_table_deinit.
+ * Reads the table at a unit's offset only as far as the entry for code: for units of which only the
+ * root is needed.  The caller frees the result with abbrev_table_deinit.
  */
 void abbrev_table_read_until(struct abbrev_table *t, struct dwarf_unit *unit, uint64_t code);
 void abbrev_table_deinit(struct abbrev_table *t);

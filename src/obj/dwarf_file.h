@@ -44,7 +44,7 @@ enum dwarf_section_id {
 struct dwarf_section {
 	const uint8_t *bytes;
 	size_t size;
-	bool is_loaded; /* looked for; size 0: not there */
+	bool is_loaded; /* it was looked for; size 0: it is missing */
 };
 
 /* Addresses of code, [low, high). */
@@ -52,25 +52,25 @@ struct pc_range {
 	uint64_t low, high;
 };
 
-/* What the files of one object share. */
+/* Data shared by the files of one object. */
 struct dwarf_context {
 	struct arena *arena;	   /* borrowed; units and tables live there */
-	uint64_t steps_left;	   /* of the budget; a step is some nanoseconds */
-	VEC(struct pc_range) text; /* where the object has code at all */
+	uint64_t steps_left;	   /* the rest of the budget; a step takes a few nanoseconds */
+	VEC(struct pc_range) text; /* the object's code */
 };
 
 void dwarf_context_init(struct dwarf_context *context, struct arena *arena, uint64_t steps);
 void dwarf_context_deinit(struct dwarf_context *context);
 /*
- * Whether code can stand at obj_addr.  Functions that the linker dropped leave descriptions behind,
- * with addresses like 0, 1 or -1.
+ * Whether code can be at obj_addr.  Descriptions of functions that the linker dropped remain, with
+ * addresses like 0, 1 or -1.
  */
 bool dwarf_is_text(const struct dwarf_context *context, uint64_t obj_addr);
 
 struct dwarf_file {
 	struct objfile *object; /* borrowed; NULL: the sections were set by hand */
 	const char *name;
-	bool is_dwo; /* its sections are called .debug_….dwo */
+	bool is_dwo; /* its sections are named .debug_….dwo */
 	struct dwarf_section sections[DWARF_SECTION_COUNT];
 	struct dwarf_context *context;	/* borrowed */
 	struct dwarf_file *alternate;	/* for references to a dwz file, or NULL */
@@ -84,14 +84,14 @@ void dwarf_file_init(struct dwarf_file *f, struct objfile *object, const char *n
 	struct dwarf_context *context);
 void dwarf_file_deinit(struct dwarf_file *f);
 
-/* A section, read at first use; size 0 if it is not there. */
+/* A section, read on first use; size 0 if it is missing. */
 struct dwarf_section dwarf_file_section(struct dwarf_file *f, enum dwarf_section_id id);
-/* A cursor on a section from offset on; bad if there is no such place. */
+/* A cursor on a section from offset on; bad if the offset is outside the section. */
 struct cursor dwarf_file_cursor(struct dwarf_file *f, enum dwarf_section_id id, uint64_t offset);
 /* The string at offset of a string section; empty if there is none. */
 struct str dwarf_file_string(struct dwarf_file *f, enum dwarf_section_id id, uint64_t offset);
 
-/* Takes n steps from the budget; false: it is spent, stop. */
+/* Takes n steps from the budget; false: the budget is used up, stop. */
 static inline bool dwarf_spend(struct dwarf_file *f, uint64_t n)
 {
 	struct dwarf_context *context = f->context;

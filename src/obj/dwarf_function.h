@@ -18,12 +18,15 @@ struct function_facts {
 	struct str linkage_name; /* mangled; empty: none */
 	struct str file;	 /* whole path */
 	uint32_t line;		 /* 0: unknown */
-	/* Where the chain of references ends: the declaration, in its namespace and class. */
+	/* The end of the chain of references: the declaration, in its namespace and class. */
 	struct dwarf_unit *unit;
 	uint64_t entry;
 };
 
-/* Facts of the entry at an offset of unit's .debug_info; strings live as the sections do. */
+/*
+ * Reads the facts of the entry at an offset of unit's .debug_info; strings live as long as the
+ * sections.
+ */
 void function_facts_read(struct dwarf_unit *unit, uint64_t entry, struct function_facts *facts);
 
 #endif

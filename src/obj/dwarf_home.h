@@ -16,9 +16,9 @@ struct dwarf_unit;
 /* Whether functions of this unit's language are distinguished by their scope: C++. */
 bool dwarf_has_homes(struct dwarf_unit *unit);
 /*
- * Adds to out what stands before the name of the function declared at entry: `a::(anonymous
- * namespace)::b::`, `main::{lambda#1}::`; nothing for one that stands alone, or in a function, and
- * where it would be longer than is of use.
+ * Adds to out the qualification of the function declared at entry: `a::(anonymous namespace)::b::`,
+ * `main::{lambda#1}::`.  Adds nothing for a function that has no scope, or is declared in a
+ * function, or if the text would be uselessly long.
  */
 void dwarf_home_add(struct strbuf *out, struct dwarf_unit *unit, uint64_t entry, struct str name);
 

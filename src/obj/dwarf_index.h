@@ -15,8 +15,8 @@ struct dwarf_file;
 
 /*
  * Sets unit_of[count] to the index in f->units of the unit at each of addrs[count] (ascending), or
- * DWARF_NO_UNIT.  Where several units have the same code (an inline function that was emitted by
- * each and kept once) it is the first.
+ * DWARF_NO_UNIT.  If several units have the same code (an inline function that each emitted and the
+ * linker kept once), it is the first unit.
  */
 void dwarf_index_find(struct dwarf_file *f, const uint64_t *addrs, size_t count, uint32_t *unit_of);
 

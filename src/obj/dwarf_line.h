@@ -18,12 +18,12 @@ struct dwarf_unit;
 struct line_row {
 	bool is_known;
 	uint32_t file; /* for line_file_path */
-	uint32_t line; /* 0: code that stands for no line */
+	uint32_t line; /* 0: code without a line */
 };
 
 /*
- * Runs the unit's line program once and fills rows[count] for addrs[count] (ascending); those that
- * no sequence covers stay as they are.
+ * Runs the unit's line program once and fills rows[count] for addrs[count] (ascending); rows that
+ * no sequence covers are unchanged.
  */
 void line_rows_find(
 	struct dwarf_unit *unit, const uint64_t *addrs, size_t count, struct line_row *rows);

@@ -17,8 +17,8 @@ struct pc_ranges {
 };
 
 /*
- * Replaces what is in *out by the ranges of an entry, given the three attributes' values.  Left out
- * are empty ranges and those outside the object's code.
+ * Replaces the contents of *out by the ranges of an entry, given the values of the three
+ * attributes.  Omits empty ranges and those outside the object's code.
  */
 void pc_ranges_read(struct dwarf_unit *unit, const struct form_value *low_pc,
 	const struct form_value *high_pc, const struct form_value *ranges, struct pc_ranges *out);

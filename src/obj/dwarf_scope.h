@@ -17,7 +17,7 @@ struct dwarf_unit;
 /* A function's own code, or that of a function inlined into its parent. */
 struct scope {
 	uint64_t entry;	    /* offset of its DIE in .debug_info */
-	uint32_t parent;    /* that it is inlined into; NO_SCOPE: it is not inlined */
+	uint32_t parent;    /* the scope it is inlined into; NO_SCOPE: not inlined */
 	uint32_t call_line; /* where the parent calls it */
 	uint64_t call_file; /* for line_file_path */
 };
@@ -28,8 +28,8 @@ struct scope_table {
 };
 
 /*
- * Adds the scopes that hold some of addrs[count] (ascending) to an empty table, and sets
- * innermost[count] to the deepest at each, or NO_SCOPE.
+ * Adds the scopes that contain any of addrs[count] (ascending) to an empty table, and sets
+ * innermost[count] to the deepest scope at each address, or NO_SCOPE.
  */
 void scope_table_read(struct scope_table *t, struct dwarf_unit *unit, const uint64_t *addrs,
 	size_t count, uint32_t *innermost);

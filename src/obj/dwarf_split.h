@@ -26,8 +26,8 @@ struct dwarf_splits {
 
 void dwarf_splits_deinit(struct dwarf_splits *s);
 /*
- * The unit with a skeleton's contents, or NULL; good until the next call, as one .dwo is open at a
- * time: programs have thousands.
+ * The unit with a skeleton's contents, or NULL; valid until the next call, because only one .dwo is
+ * open at a time: programs have thousands.
  */
 struct dwarf_unit *dwarf_split_open(struct dwarf_splits *s, struct dwarf_unit *skeleton);
 

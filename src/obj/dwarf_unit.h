@@ -32,7 +32,7 @@ struct dwarf_unit {
 	/* From the root, by dwarf_unit_read_root. */
 	bool root_is_read;
 	struct form_value name, comp_dir, dwo_name, low_pc, high_pc, ranges, stmt_list;
-	uint64_t base_addr; /* low_pc's address, 0 if there is none */
+	uint64_t base_addr; /* the address in low_pc, 0 if there is none */
 	uint64_t language;  /* DW_LANG_…, 0: unknown */
 	uint64_t str_offsets_base, addr_base, rnglists_base, ranges_base;
 
@@ -43,13 +43,13 @@ struct dwarf_unit {
 	const struct home_table *homes; /* NULL: not read yet */
 };
 
-/* Lists the units of f; bad ones are left out.  Once is enough, a second call does nothing. */
+/* Lists the units of f; bad ones are left out.  A second call does nothing. */
 void dwarf_units_read(struct dwarf_file *f);
 /* The unit that holds an offset of .debug_info, or NULL. */
 struct dwarf_unit *dwarf_unit_at(struct dwarf_file *f, uint64_t offset);
 /*
- * Reads the header at an offset of .debug_info into *unit; false if it is bad.  *next gets the
- * offset of the unit after it, or 0 where that cannot be known.
+ * Reads the header at an offset of .debug_info into *unit; false if it is bad.  *next is set to the
+ * offset of the next unit, or 0 if that is unknown.
  */
 bool dwarf_unit_read_header(
 	struct dwarf_file *f, uint64_t offset, struct dwarf_unit *unit, uint64_t *next);
@@ -57,12 +57,12 @@ void dwarf_unit_read_root(struct dwarf_unit *unit);
 
 /* A cursor on the unit's part of .debug_info, at offset (of the section); bad if it is outside. */
 struct cursor dwarf_unit_cursor(struct dwarf_unit *unit, uint64_t offset);
-/* The offset in .debug_info where a cursor of dwarf_unit_cursor stands. */
+/* The offset in .debug_info of a cursor from dwarf_unit_cursor. */
 static inline uint64_t dwarf_unit_offset(const struct cursor *c)
 {
 	return cursor_offset(c);
 }
-/* Skips the attributes of an entry from the cursor on. */
+/* Skips the attributes of an entry, starting at the cursor. */
 struct abbrev;
 void dwarf_unit_skip_attrs(struct dwarf_unit *unit, struct cursor *c, const struct abbrev *abbrev);
 

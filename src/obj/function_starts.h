@@ -20,14 +20,14 @@ struct function_extent {
 	uint64_t low, high; /* obj_addr, [low, high) */
 };
 
-/* Borrows from object, which must outlive it.  Never fails: what cannot be read is not known. */
+/* Borrows from object, which must outlive it.  Never fails: what cannot be read is unknown. */
 struct function_starts *function_starts_create(struct objfile *object);
 void function_starts_destroy(struct function_starts *s);
 
-/* True and *extent set if a function is known to hold obj_addr. */
+/* True and sets *extent if a known function contains obj_addr. */
 bool function_starts_find(
 	const struct function_starts *s, uint64_t obj_addr, struct function_extent *extent);
-/* Where the first function behind obj_addr begins, UINT64_MAX if none does. */
+/* The first start of a function after obj_addr, UINT64_MAX if there is none. */
 uint64_t function_starts_after(const struct function_starts *s, uint64_t obj_addr);
 
 #endif

@@ -21,7 +21,7 @@ struct function_symbol {
 
 /*
  * Reads .symtab of file, or of its separate debug file (NULL: none); both must outlive the result.
- * ERROR_INPUT if there is no function in it.
+ * ERROR_INPUT if it has no functions.
  */
 must_use struct error *function_symbols_create(
 	struct objfile *file, struct objfile *debug, struct function_symbols **symbols);
@@ -30,9 +30,9 @@ void function_symbols_destroy(struct function_symbols *symbols);
 size_t function_symbols_count(const struct function_symbols *symbols);
 /* The i-th in order of addresses; they do not overlap. */
 struct function_symbol function_symbols_at(const struct function_symbols *symbols, size_t i);
-/* The first one that ends behind obj_addr, the count if there is none. */
+/* The first one that ends after obj_addr; the count if there is none. */
 size_t function_symbols_from(const struct function_symbols *symbols, uint64_t obj_addr);
-/* True and *index set if obj_addr is in a function. */
+/* True and sets *index if obj_addr is in a function. */
 bool function_symbols_find(
 	const struct function_symbols *symbols, uint64_t obj_addr, size_t *index);
 

@@ -13,8 +13,8 @@ struct objfile;
 
 /*
  * Calls visit for each function, in the order of their addresses: [low, high) as obj_addrs; name is
- * the object's.  False if the object is no Go program, or its table is of an unknown version or
- * damaged.
+ * owned by the object.  False if the object is not a Go program, or its table has an unknown
+ * version or is damaged.
  */
 bool go_functions_each(struct objfile *object,
 	void (*visit)(void *context, uint64_t low, uint64_t high, const char *name), void *context);

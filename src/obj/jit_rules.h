@@ -17,14 +17,14 @@
 #include "obj/cfi.h"
 #include "obj/jitdump.h"
 
-/* Bounds: pieces of code, 56 bytes each, and what is read of the file at a time. */
+/* Limits: pieces of code, 56 bytes each, and bytes read from the file at once. */
 #define JIT_RULES_CODES_MAX    ((size_t)1 << 20)
 #define JIT_RULES_EH_FRAME_MAX ((size_t)1 << 16)
 
 struct jit_rules_code {
 	uint64_t low, high, reach; /* reach: the highest `high` of its run up to here */
 	uint64_t time_ns;
-	uint64_t record_off; /* of two of the same time the later one is later in the file */
+	uint64_t record_off; /* with equal times, the later in the file is later */
 	uint64_t eh_frame_off;
 	uint32_t eh_frame_size; /* 0: it has no rules */
 };
@@ -32,25 +32,25 @@ struct jit_rules_code {
 /* A zeroed one is empty. */
 struct jit_rules {
 	VEC(struct jit_rules_code) codes; /* in runs; each is sorted by address */
-	VEC(size_t) runs;	    /* where they begin; each is shorter than the one before */
+	VEC(size_t) runs;	    /* where the runs begin; each is shorter than the one before */
 	size_t sorted;		    /* how many of codes are in runs */
-	struct jitdump_record next; /* unwind information of the code that comes next */
-	bool has_next, is_used;	    /* is_used: there was such information */
-	uint8_t *bytes;		    /* [JIT_RULES_EH_FRAME_MAX]; NULL: nothing was read yet */
-	uint64_t bad;		    /* that cannot be read, or are too large */
-	uint64_t left_out;	    /* pieces of code that there was no room for */
+	struct jitdump_record next; /* the unwind information for the next code */
+	bool has_next, is_used;	    /* is_used: there has been such information */
+	uint8_t *bytes;		    /* [JIT_RULES_EH_FRAME_MAX]; NULL: nothing has been read yet */
+	uint64_t bad;		    /* rules that are unreadable or too large */
+	uint64_t left_out;	    /* pieces of code left out for lack of room */
 };
 
 void jit_rules_deinit(struct jit_rules *rules);
 
-/* The next record of the dump. */
+/* Adds the next record of the dump. */
 void jit_rules_add(struct jit_rules *rules, const struct jitdump_record *record);
 
 /*
- * The rule at va for the code that stood there at that time, or, if none did, came there first
- * after it.  reader reads the dump.  The kind of the rule is CFI_CODE_SP, CFI_CODE_BP or CFI_END:
- * a rule is to be checked, as programs may write what they say of code after they run it.  False:
- * there is none, or one that is no offset from sp or bp.
+ * The rule at va for the code that was there at that time or, if there was none, the first code
+ * there after it.  reader reads the dump.  The rule has the kind CFI_CODE_SP, CFI_CODE_BP or
+ * CFI_END.  It must be checked, because programs may write records about code after running it.
+ * False: there is no rule, or it is not an offset from sp or bp.
  */
 bool jit_rules_find(struct jit_rules *rules, const struct jitdump_reader *reader, uint64_t va,
 	uint64_t time_ns, struct cfi_rule *rule);

@@ -24,22 +24,22 @@ struct kernel_symbol {
 
 /* Reads a file of that form; path NULL: /proc/kallsyms. */
 must_use struct error *kallsyms_open(const char *path, struct kallsyms **kallsyms);
-/* The same from bytes. Lines of another form are passed over. */
+/* The same from bytes. Lines of another form are skipped. */
 must_use returns_owned struct kallsyms *kallsyms_parse(struct str bytes);
 void kallsyms_close(struct kallsyms *k);
 
 /*
- * The table as bytes that kallsyms_unpack makes the same table of, hundreds of times faster than
- * the kernel prints it; they live in k.
+ * The table as bytes, from which kallsyms_unpack restores it hundreds of times faster than the
+ * kernel prints it; they live in k.
  */
 struct str kallsyms_packed(const struct kallsyms *k);
-/* NULL if the bytes are not sound. They are copied. */
+/* Copies the bytes.  NULL if they are invalid. */
 must_use struct kallsyms *kallsyms_unpack(struct str bytes);
 
 /* Whether the kernel hides its addresses from us: it lists names, all at address 0. */
 bool kallsyms_are_hidden(const struct kallsyms *k);
 size_t kallsyms_count(const struct kallsyms *k);
-/* True and *symbol set if a function is known to stand at va; lives in k. */
+/* True and sets *symbol if there is a known function at va; it lives in k. */
 bool kallsyms_find(const struct kallsyms *k, uint64_t va, struct kernel_symbol *symbol);
 
 #endif

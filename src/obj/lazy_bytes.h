@@ -17,23 +17,23 @@
 
 #define LAZY_BYTES_MAX ((size_t)16 << 20)
 
-/* Copies bytes of the file; false if they are not all there. */
+/* Copies bytes of the file; false if some are missing. */
 typedef bool lazy_bytes_read(void *context, uint64_t file_off, uint8_t *bytes, size_t size);
 
 struct lazy_bytes;
 
-/* size bytes at file_off.  NULL if there is no room for so many addresses. */
+/* For size bytes at file_off.  NULL if the address space is too small. */
 must_use struct lazy_bytes *lazy_bytes_create(
 	lazy_bytes_read *read, void *context, uint64_t file_off, size_t size);
-/* A copy of bytes that are there. */
+/* A copy of bytes in memory. */
 must_use struct lazy_bytes *lazy_bytes_copy(const void *bytes, size_t size);
 void lazy_bytes_destroy(struct lazy_bytes *lazy);
 
-/* Where they stand: [size]. */
+/* The bytes: [size]. */
 const uint8_t *lazy_bytes_data(const struct lazy_bytes *lazy);
-/* Has up to size bytes at offset read, fewer at the end.  False: they could not be. */
+/* Reads up to size bytes at offset, fewer at the end.  False: they cannot be read. */
 bool lazy_bytes_need(struct lazy_bytes *lazy, uint64_t offset, uint64_t size);
-/* Drops what was read, if that is more than LAZY_BYTES_MAX: it will be read again. */
+/* If more than LAZY_BYTES_MAX has been read, drops it all: it will be read again. */
 void lazy_bytes_tidy(struct lazy_bytes *lazy);
 /* The memory it takes. */
 size_t lazy_bytes_size_bytes(const struct lazy_bytes *lazy);

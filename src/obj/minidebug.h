@@ -9,11 +9,11 @@
 struct objfile;
 struct minidebug;
 
-/* NULL if the object has none, it is bad, or this build has no liblzma. */
+/* NULL if the object has none, if it is damaged, or if this build has no liblzma. */
 struct minidebug *minidebug_open(struct objfile *object);
-/* NULL is fine. */
+/* NULL is allowed. */
 void minidebug_close(struct minidebug *m);
-/* The file within; closed by minidebug_close. */
+/* The ELF file; closed by minidebug_close. */
 struct objfile *minidebug_objfile(const struct minidebug *m);
 
 #endif

@@ -16,22 +16,21 @@
 struct perfmap;
 
 /*
- * Opens the map of a process: in the /tmp that the process sees, under the number that it knows
- * itself by (containers), else in ours.  Not followed: links; not read: what is no regular file, or
- * belongs to neither root, nor us, nor the process's user.  ERROR_SYSTEM with ENOENT if none is
- * there.
+ * Opens the map of a process: in the /tmp that the process sees, under its own number for itself
+ * (containers), else in ours.  Does not follow links; reads only regular files that belong to root,
+ * to us or to the process's user.  ERROR_SYSTEM with ENOENT if there is none.
  */
 must_use struct error *perfmap_open(int64_t pid, struct perfmap **map);
-/* A file by its path, with the same checks; uid: whose it may be besides root's and ours. */
+/* Opens a file by its path, with the same checks; uid: its permitted owner besides root and us. */
 must_use struct error *perfmap_open_file(const char *path, uint32_t uid, struct perfmap **map);
-/* The same from bytes, which must outlive it. */
+/* The same for bytes, which must outlive the map. */
 must_use returns_owned struct perfmap *perfmap_parse(struct str bytes);
 void perfmap_close(struct perfmap *map);
 
-/* Lines that could not be read and were passed over. */
+/* The number of invalid lines, which were skipped. */
 size_t perfmap_bad_lines(const struct perfmap *map);
 size_t perfmap_count(const struct perfmap *map);
-/* The function at va; where lines overlap, the later one. True and *name set if there is one. */
+/* The function at va; if lines overlap, the later one.  True and sets *name if there is one. */
 bool perfmap_find(const struct perfmap *map, uint64_t va, struct str *name);
 
 #endif

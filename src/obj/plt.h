@@ -18,12 +18,12 @@ struct plt_section {
 	uint64_t low, high; /* obj_addr, [low, high) */
 };
 
-/* Where the stubs are: sections[PLT_SECTION_MAX] is filled, how many there are is returned. */
+/* Finds the stubs: fills sections[PLT_SECTION_MAX] and returns how many there are. */
 size_t plt_sections(struct objfile *file, struct plt_section *sections);
 
 /*
  * Calls found() for each stub with its address, its size in bytes and the name of the function it
- * jumps to (with a version where the table has one; lives as the objfile does).  x86-64 only.
+ * jumps to (with a version if the table has one; lives as long as the objfile).  x86-64 only.
  */
 void plt_each(struct objfile *file,
 	void (*found)(void *context, uint64_t obj_addr, uint64_t size, const char *name),

@@ -13,7 +13,7 @@
 struct range {
 	uint64_t low, high; /* [low, high) */
 	uint32_t value;
-	uint32_t rank; /* of equal ranks either wins */
+	uint32_t rank; /* if ranks are equal, either wins */
 };
 
 struct range_table {
@@ -24,9 +24,9 @@ struct range_table {
 void range_table_deinit(struct range_table *t);
 /* Empty ranges are ignored. */
 void range_table_add(struct range_table *t, struct range range);
-/* Sorts and makes disjoint; at most twice as many ranges come out as went in. */
+/* Makes the ranges sorted and disjoint; at most doubles their number. */
 void range_table_flatten(struct range_table *t);
-/* The range that holds addr in a flattened table, or NULL. */
+/* The range that contains addr in a flattened table, or NULL. */
 const struct range *range_table_find(const struct range_table *t, uint64_t addr);
 
 #endif

@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 
-/* Where sources are now: a path that begins with OLD is looked for with NEW in its place. */
+/* Where sources are now: in a path that begins with OLD, NEW replaces OLD. */
 struct source_rule {
 	struct str old_prefix, new_prefix;
 };
@@ -22,10 +22,10 @@ struct source_map {
 	VEC(struct source_rule) rules;
 };
 
-/* Adds "OLD=NEW", which is borrowed; ERROR_USAGE if it is not of that form. */
+/* Adds "OLD=NEW", which is borrowed; ERROR_USAGE if rule does not have that form. */
 must_use struct error *source_map_add(struct source_map *map, const char *rule);
 void source_map_deinit(struct source_map *map);
-/* The path that the first fitting rule makes of it, or itself.  OLD fits whole components. */
+/* The path after applying the first matching rule, or unchanged.  OLD matches whole components. */
 struct str source_map_apply(const struct source_map *map, struct str path, struct arena *arena);
 
 struct source_file {
@@ -36,13 +36,13 @@ struct source_file {
 	const char *problem;	  /* why there are no lines, a sentence; NULL: there are */
 };
 
-/* Larger files are no source that anyone reads. */
+/* Larger files are not read: nobody reads such a source. */
 #define SOURCE_FILE_BYTES_MAX ((uint64_t)64 << 20)
 
 /*
- * Finds and reads the file at that path: with the map's rules applied; if it is not there, in the
- * current folder under its own path's ends, the longest first, that hold at least one folder
- * (/build/app/src/eval.c as app/src/eval.c or src/eval.c).  All lives in the arena.
+ * Finds and reads the file at that path, with the map's rules applied.  If it is not there, tries
+ * the suffixes of its path in the current folder, the longest first, that have at least one folder
+ * (/build/app/src/eval.c as app/src/eval.c or src/eval.c).  Everything lives in the arena.
  */
 struct source_file source_file_read(
 	struct str path, const struct source_map *map, struct arena *arena);

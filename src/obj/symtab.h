@@ -16,36 +16,35 @@ struct objfile;
 struct symtab;
 
 struct symbol {
-	uint64_t low, high; /* obj_addr, [low, high); where ranges nest, the innermost counts */
-	struct str name; /* as the linker saw it, without its version; lives as the objfiles do */
+	uint64_t low, high; /* obj_addr, [low, high); if ranges nest, the innermost counts */
+	struct str name; /* as the linker saw it, without version; lives as long as the objfiles */
 	bool is_plt;	 /* a PLT stub for that function */
 };
 
 /*
  * Reads the tables of object and of its separate debug file (NULL: none); both must outlive the
- * symtab.  Never fails: what is not there or bad gives no names.
+ * symtab.  Never fails: missing or bad tables give no names.
  */
 struct symtab *symtab_create(struct objfile *object, struct objfile *debug);
 void symtab_destroy(struct symtab *t);
 
-/* Whether it knows all functions' names (not just the exported ones). */
+/* Whether it has the names of all functions, not just the exported ones. */
 bool symtab_is_full(const struct symtab *t);
 /* Ranges with a name. */
 size_t symtab_count(const struct symtab *t);
 /* The i-th range in order of addresses. */
 struct symbol symtab_at(const struct symtab *t, size_t i);
-/* True and *symbol set if a function is known to stand at obj_addr. */
+/* True and sets *symbol if there is a known function at obj_addr. */
 bool symtab_find(const struct symtab *t, uint64_t obj_addr, struct symbol *symbol);
 /*
- * The best name of the function that has the name `alias` and stands at obj_addr: "malloc" of
- * "__libc_malloc".  False if the tables know of no such name there.
+ * The best name of the function at obj_addr that also has the name `alias`: "malloc" for
+ * "__libc_malloc".  False if the tables have no such name there.
  */
 bool symtab_find_alias(
 	const struct symtab *t, uint64_t obj_addr, struct str alias, struct symbol *symbol);
 /*
- * The names beside `own` that the function of that name at obj_addr has, without their versions, at
- * most count of them; how many: 0 if the tables know of no such name there.  Those of PLT stubs do
- * not count.
+ * The other names of the function `own` at obj_addr, without their versions, at most count of them.
+ * Returns how many; 0 if the tables have no function `own` there.  Names of PLT stubs do not count.
  */
 size_t symtab_aliases(
 	const struct symtab *t, uint64_t obj_addr, struct str own, struct str *names, size_t count);

@@ -10,7 +10,7 @@
 
 #include "base/str.h"
 
-/* The bytes of our own vdso, which stay; false if there is none. */
+/* The bytes of our own vdso, which remain valid; false if there is none. */
 bool vdso_bytes(struct str *bytes);
 
 #endif

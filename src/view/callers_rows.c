@@ -1,6 +1,6 @@
 /*
- * Rows of the callers view.  A centre's own row stands before its lines, so the rows of centre i
- * are as many places behind its lines as there are centres up to it.
+ * Rows of the callers view.  A centre's own row comes before its lines, so the row of a line is its
+ * number plus the number of centres up to its own.
  */
 #include "view/callers_rows.h"
 

@@ -6,8 +6,8 @@
 #include "view/callers_rows.h"
 
 /*
- * A centre's own weight is attributed to itself: with that of its callees it comes to its inclusive
- * weight, as that of its callers does.
+ * A centre's exclusive weight is attributed to itself: together with that of its callees it equals
+ * the inclusive weight, as the sum of the callers does.
  */
 struct cell cells_attributed(const struct report *report, size_t row)
 {

@@ -7,7 +7,7 @@
 #include "view/callers_rows.h"
 #include "view/difference.h"
 
-/* tested: the column in which the same figure is what is tested. */
+/* tested: the column whose figure is the tested one. */
 static struct cell change_of(
 	const struct report *report, size_t row, enum column_id id, enum column_id tested)
 {
@@ -54,7 +54,7 @@ struct cell cells_in_only_change(const struct report *report, size_t row)
 	return change_of(report, row, COLUMN_IN_ONLY, COLUMN_IN_ONLY);
 }
 
-/* What is attributed to a centre itself is its exclusive weight. */
+/* The weight attributed to a centre itself is its exclusive weight. */
 struct cell cells_attributed_change(const struct report *report, size_t row)
 {
 	bool is_line = callers_rows_line(report, row) != NULL;

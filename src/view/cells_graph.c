@@ -55,7 +55,7 @@ struct cell cells_graph_percent(const struct report *report, size_t row)
 {
 	struct graph_row r = graph_row(report, row);
 
-	/* Of a change, it is no part of anything. */
+	/* A change is not a part of anything. */
 	return (struct cell){.is_null = r.line || (report->query.difference && report->others),
 		.weight = r.entry->self + r.entry->children,
 		.base = report->callgraph->total};

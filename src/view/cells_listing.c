@@ -49,7 +49,7 @@ struct cell cells_listing_text(const struct report *report, size_t row)
 	return cell_str(listing_row(report, row)->text);
 }
 
-/* A line that no stack passes has no figures, in text no zeros. */
+/* A line that is in no stack has no figures; text shows blanks, not zeros. */
 static bool is_blank(const struct listing_row *row)
 {
 	return row->place == NO_ID && row->address == NO_ID;
@@ -68,7 +68,7 @@ struct cell cells_listing_inclusive(const struct report *report, size_t row)
 {
 	const struct listing_row *r = listing_row(report, row);
 
-	/* Without stacks nobody knows what was called from here. */
+	/* Without stacks, the calls from here are unknown. */
 	return (struct cell){.is_null = !report->profile->has_stacks,
 		.is_blank = is_blank(r),
 		.weight = listing_figures(r, report->annotation).inclusive,

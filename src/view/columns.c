@@ -592,7 +592,7 @@ void cell_calls_put(struct strbuf *out, const struct cell *cell)
 		strbuf_printf(out, "+%" PRIu64, cell->more_calls);
 }
 
-/* What is new comes before what has grown, whatever the factor. */
+/* New rows come before grown ones, whatever the factor. */
 static int compare_changes(const struct cell *a, const struct cell *b)
 {
 	if ((a->base == 0) != (b->base == 0))
@@ -612,7 +612,7 @@ int cell_compare(enum column_kind kind, const struct cell *a, const struct cell 
 	case COLUMN_KIND_TEXT:
 		return compare_texts(a, b);
 	case COLUMN_KIND_NUMBER:
-		/* Lines and the like: in reading order. */
+		/* Line numbers and the like: in reading order. */
 		return (a->number > b->number) - (a->number < b->number);
 	case COLUMN_KIND_TIME:
 		return (a->number < b->number) - (a->number > b->number);

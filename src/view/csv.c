@@ -1,5 +1,5 @@
 /*
- * CSV.  The columns are those of JSON, or those asked for; behind them those of further metrics.
+ * CSV.  The columns are those of JSON, or those asked for, followed by those of further metrics.
  */
 #include "view/csv.h"
 
@@ -69,7 +69,7 @@ static void add_columns(
 			vec_push(&c->list, (struct csv_column){&columns[*ids], report});
 }
 
-/* What is asked for; of further metrics what differs between metrics. */
+/* The columns asked for; for further metrics only those that differ between metrics. */
 static void add_asked(struct csv_columns *c, const struct report *report, bool is_first)
 {
 	const struct report_query *query = &report->query;
@@ -104,7 +104,7 @@ static void choose_columns(struct csv_columns *c, const struct report *report)
 	}
 }
 
-/* What stands before the names of another metric's columns: "page-faults.", "old.". */
+/* The prefix of the names of another metric's columns: "page-faults.", "old.". */
 static struct str prefix_of(const struct report *report, const struct report *of)
 {
 	if (report->query.difference)

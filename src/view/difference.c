@@ -12,8 +12,8 @@
 #include "view/views.h"
 
 /*
- * Whether a metric's weights are those of the samples that are counted: the CPU clock's, or all
- * there are.  Time off the CPU is not sampled, events have samples of their own.
+ * Whether a metric's weights come from the counted samples: those of the CPU clock, or all.  Time
+ * off the CPU is not sampled; events have their own samples.
  */
 static bool is_sampled(const struct profile *p, metric_id metric, metric_id samples, bool shares)
 {
@@ -26,7 +26,7 @@ static bool is_sampled(const struct profile *p, metric_id metric, metric_id samp
 	return metric.i == samples.i || str_equal(name, STR("cpu-time")) || own == 2;
 }
 
-/* Of the samples of both, were all shares the same. */
+/* Share of the samples of both profiles, if all shares were the same. */
 static double share_of_samples(const struct profile *p, metric_id samples)
 {
 	double before = (double)p->total[difference_old(samples).i];
@@ -35,7 +35,7 @@ static double share_of_samples(const struct profile *p, metric_id samples)
 	return before > 0 && after > 0 ? after / (before + after) : 0.5;
 }
 
-/* What a sample stands for, or 0. */
+/* The weight of one sample, or 0. */
 static double weight_of_sample(const struct profile *p, metric_id metric, metric_id samples)
 {
 	int64_t weight = p->total[metric.i], count = p->total[samples.i];
@@ -48,7 +48,7 @@ static double share_of_new(const struct profile *p, metric_id metric, metric_id 
 	double before = weight_of_sample(p, difference_old(metric), difference_old(samples));
 	double after = weight_of_sample(p, difference_new(metric), difference_new(samples));
 
-	/* Of a profile with nothing in it, the interval is taken to be the other's. */
+	/* An empty profile is assumed to have the other's interval. */
 	return before > 0 && after > 0 ? before / (before + after) : 0.5;
 }
 
@@ -62,7 +62,7 @@ void difference_init(struct difference *d, const struct profile *profile,
 		.new_profile = new_profile,
 		.is_normalized = is_normalized,
 		.measured = metric};
-	/* Shares are the last metric that there is. */
+	/* Shares are the last metric. */
 	d->shown = is_normalized ? (metric_id){(uint32_t)profile->metric_count - DIFFERENCE_METRICS}
 				 : metric;
 	d->others[DIFFERENCE_OLD] = difference_old(d->shown);
@@ -108,7 +108,7 @@ void difference_ask(const struct difference *d, struct report_query *query)
 	query->others = d->others;
 	query->other_count = DIFFERENCE_SHOWN;
 	query->hidden_count = d->hidden_count;
-	/* A change in percent of all changes says nothing. */
+	/* A change in percent of all changes is meaningless. */
 	query->percent = PERCENT_RAW;
 	if (query->order == CALLTREE_BY_WEIGHT)
 		query->order = CALLTREE_BY_CHANGE;
@@ -144,14 +144,14 @@ enum column_id difference_column(const struct report *report, size_t row)
 	const struct report_query *query = &report->query;
 	size_t part = query->view->parts ? query->view->part(report, row) : 0;
 
-	/* Sorted are entries, by their own rows. */
+	/* Entries are sorted by their own rows. */
 	if (part == 0 && query->sort && query->sort->kind == COLUMN_KIND_WEIGHT &&
 		query->sort->is_per_metric)
 		return (enum column_id)(query->sort - columns);
 	return main_column(query->view, part);
 }
 
-/* What is tested: a figure of a row, or the total. */
+/* The tested figure: that of a row, or the total. */
 struct tested {
 	bool is_total;
 	size_t row;
@@ -201,8 +201,8 @@ static double probability_of_runs(const struct report *report, const struct test
 }
 
 /*
- * Neither the chance of sampling nor the spread between runs may explain a change.  NaN where there
- * is nothing to test: rows without any sample, and stubs.
+ * A change counts only if neither sampling error nor the spread between runs explains it.  NaN if
+ * there is nothing to test: rows without samples, and stubs.
  */
 static double probability(const struct report *report, const struct tested *t)
 {

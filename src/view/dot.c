@@ -1,7 +1,7 @@
 /*
  * The call graph as a drawing in Graphviz's DOT language ("The DOT Language", graphviz.org).  See
- * dot.h.  Functions that the report leaves out are no boxes, and arrows to them no arrows; the
- * label says how many.
+ * dot.h.  Functions that the report leaves out have no boxes, and calls to them no arrows; the
+ * label shows how many.
  */
 #include "view/dot.h"
 
@@ -28,7 +28,7 @@ struct dot {
 	size_t shown, hidden, arrows_hidden;
 };
 
-/* The inside of a quoted string: no quotes, no escapes of DOT's, no entities of HTML's. */
+/* Adds the inside of a quoted string: no quotes, DOT escapes or HTML entities. */
 static void escape_dot(struct strbuf *out, struct str s)
 {
 	struct strbuf safe = {0};
@@ -71,7 +71,7 @@ static void dot_init(struct dot *d, struct sink *sink, const struct report *repo
 	}
 }
 
-/* The lines of the text report's heading, and its notes: what the picture is of. */
+/* Describes the picture: the lines of the text report's heading, and its notes. */
 static void put_heading(struct dot *d)
 {
 	const struct profile *p = d->report->profile;
@@ -101,14 +101,14 @@ static void put_heading(struct dot *d)
 	strbuf_add(d->out, STR("\";\n"));
 }
 
-/* White is nothing, red is all of the total. */
+/* White is nothing, red is the whole total. */
 static uint32_t colour_of(const struct dot *d, int64_t weight)
 {
 	__int128 size = weight < 0 ? -(__int128)weight : weight;
 	__int128 total = d->graph->total < 0 ? -(__int128)d->graph->total : d->graph->total;
 	uint32_t rest = total == 0 || size > total ? 0 : (uint32_t)((total - size) * 170 / total);
 
-	/* Of a difference blue is less. */
+	/* In a difference, blue is less. */
 	if (weight < 0)
 		return (85 + rest) << 16 | (85 + rest) << 8 | 255;
 	return 255u << 16 | (85 + rest) << 8 | (85 + rest);

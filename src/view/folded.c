@@ -1,7 +1,7 @@
 /*
  * Folded stacks out of the call tree.  The words are those of formats/folded/writer.c;
- * docs/formats/folded.md describes both.  Entities that differ in what the text does not tell,
- * their file, say, are one there, so paths that read the same are summed.
+ * docs/formats/folded.md describes both.  Entities that differ only in what the text leaves out,
+ * such as their file, are the same there, so equal paths are summed.
  */
 #include "view/folded.h"
 
@@ -16,7 +16,7 @@
 static uint32_t make_text(
 	const struct report *report, const struct entity *entity, struct folded_lines *lines)
 {
-	/* A load object's own name needs none before it. */
+	/* A load object's own name needs no module before it. */
 	bool with_module = report->query.with_modules && report->query.level != LEVEL_MODULE;
 	struct strbuf label = {0}, frame = {0}, name = {0};
 
@@ -34,7 +34,7 @@ void folded_draw(struct sink *sink, const struct report *report)
 {
 	const struct calltree *tree = report->calltree;
 	uint32_t *at = xcalloc((size_t)tree->level_max + 1, sizeof(*at)); /* [level] the stack */
-	/* [entity] Its text and 1; 0: not made yet. */
+	/* [entity] Index of its text plus 1; 0: not made yet. */
 	uint32_t *text = xcalloc(report->tree->entity_count + 1, sizeof(*text));
 	struct folded_lines lines;
 

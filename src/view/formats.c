@@ -10,9 +10,9 @@
 #include "view/svg/svg.h"
 #include "view/views.h"
 
-/* A screenful or two; files are for programs, which want everything. */
+/* One or two screens; other formats are for programs, which want everything. */
 #define TEXT_LIMIT 50u
-/* About as many boxes as Graphviz can lay out so that somebody can follow the arrows. */
+/* About the most boxes that Graphviz can lay out with arrows that can be followed. */
 #define DOT_LIMIT 80u
 
 static void draw_json(struct sink *sink, const struct text_style *style,
@@ -74,8 +74,7 @@ const struct format formats[] = {
 		.collapse = COLLAPSE_FULL,
 		.view = &view_functions,
 		.draw = draw_csv},
-	/* Its readers draw stacks themselves: they want them as they were, unless told otherwise.
-	 */
+	/* Programs that read it draw stacks themselves, so stacks are not collapsed by default. */
 	{.name = "folded",
 		.notes_apart = true,
 		.only = &view_tree,

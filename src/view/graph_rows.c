@@ -1,6 +1,6 @@
 /*
- * Rows of the graph view.  An entry's own row stands before its lines, so entry i begins as many
- * rows behind its first line's number as there are entries before it.
+ * Rows of the graph view.  An entry's own row comes before its lines, so entry i begins at its
+ * first line's number plus the number of entries before it.
  */
 #include "view/graph_rows.h"
 
@@ -11,7 +11,7 @@ static size_t entry_row(const struct callgraph *graph, size_t index)
 	return index + graph->entries[index].parts[CALLGRAPH_CALLERS].first;
 }
 
-/* The last entry that begins at the row or before. */
+/* The last entry that begins at or before the row. */
 static size_t find_entry(const struct callgraph *graph, size_t row)
 {
 	return partition_point(i, 1, graph->entry_count, entry_row(graph, i) <= row) - 1;

@@ -42,7 +42,7 @@ static void add_text(struct strbuf *out, const struct cell *cell)
 	strbuf_deinit(&scratch);
 }
 
-/* Percentages are null where there is nothing to take them of. */
+/* Percentages are null if there is no base. */
 static void add_percent(struct strbuf *out, const struct cell *cell)
 {
 	if (cell->base == 0)
@@ -101,13 +101,13 @@ static void add_member(
 	add_cell(out, &columns[id], &cell);
 }
 
-/* Which columns a row has: the view's, or those of one of its parts. */
+/* The columns of a row: the view's, or those of one of its parts. */
 struct row_columns {
 	const enum column_id *all, *of_metric, *of_place;
-	bool asked; /* and what else was asked for */
+	bool asked; /* and the further columns asked for */
 };
 
-/* Each metric's own figures, the first one's again. */
+/* The figures of each metric, including the first again. */
 static void add_row_metrics(
 	struct strbuf *out, const struct report *report, size_t row, const struct row_columns *c)
 {
@@ -155,7 +155,7 @@ static void add_row_sides(
 	add_member(out, report, row, COLUMN_SIGNIFICANT);
 }
 
-/* The members of a row: its columns always, and behind them what else was asked for. */
+/* The members of a row: always its columns, then further columns asked for. */
 static void add_row_members(
 	struct strbuf *out, const struct report *report, size_t row, const struct row_columns *c)
 {
@@ -177,7 +177,9 @@ static void add_row_members(
 		add_row_metrics(out, report, row, c);
 }
 
-/* The rows of one part of an entry, from a place on; the first place that is of another one. */
+/*
+ * Adds the rows of one part of an entry, from a place on; returns the first place of another part.
+ */
 static size_t add_part(struct strbuf *out, const struct report *report, size_t place, size_t part)
 {
 	const struct view *view = report->query.view;
@@ -203,7 +205,7 @@ static size_t add_part(struct strbuf *out, const struct report *report, size_t p
 	return place;
 }
 
-/* The entry whose own row stands at a place; the place of the next one. */
+/* Adds the entry whose own row is at a place; returns the place of the next entry. */
 static size_t add_entry(struct strbuf *out, const struct report *report, size_t place)
 {
 	const struct view *view = report->query.view;
@@ -235,7 +237,7 @@ static void add_note(struct strbuf *out, const struct profile *profile, const st
 	strbuf_add_char(out, '}');
 }
 
-/* What is said of this report alone reads like a note of the profile. */
+/* A remark on this report has the form of a note of the profile. */
 static void add_remark(struct strbuf *out, const char *remark)
 {
 	strbuf_add_char(out, '{');
@@ -304,7 +306,7 @@ static void add_metrics(struct strbuf *out, const struct report *report)
 	strbuf_add(out, STR("],\n"));
 }
 
-/* Of which files it is the difference, and what their totals are. */
+/* A file of the difference, and its total. */
 static void add_side(struct strbuf *out, const char *key, const struct profile *profile,
 	const struct report *report, size_t runs)
 {
@@ -318,7 +320,7 @@ static void add_side(struct strbuf *out, const char *key, const struct profile *
 	strbuf_add(out, STR("}, "));
 }
 
-/* Of what the figures are shares, and how much that is of either file. */
+/* The metric that the figures are shares of, and its total in each file. */
 static void add_normalized(struct strbuf *out, const struct report *report)
 {
 	const struct difference *d = report->query.difference;
@@ -347,7 +349,7 @@ static void add_sides(struct strbuf *out, const struct report *report)
 	add_normalized(out, report);
 }
 
-/* What each filter is, and the weight that it and those before it keep. */
+/* Each filter, and the weight that remains after it and those before it. */
 static void add_filters(struct strbuf *out, const struct report *report)
 {
 	const struct selection *s = report->selection;
@@ -379,7 +381,7 @@ static void add_text_or_null(struct strbuf *out, struct str s)
 		strbuf_add(out, STR("null"));
 }
 
-/* The line that takes most, with what is inlined there; null: no line is known. */
+/* The line with the most weight, and the code inlined there; null: no line is known. */
 static void add_hottest(struct strbuf *out, const struct report *report)
 {
 	const struct profile *p = report->profile;

@@ -50,7 +50,7 @@ const metric_id *report_tree_metrics(const struct profile *profile,
 
 bool report_wants_sums(const struct report_query *query)
 {
-	/* In a difference, weights may cancel where stacks meet, and has_negative says so. */
+	/* In a difference, weights may cancel where stacks merge; has_negative records that. */
 	return query->view->sums_only && !query->spread && !query->invert && !query->difference;
 }
 
@@ -80,7 +80,7 @@ const struct entity_tree *report_tree(
 	return query->invert ? entity_tree_invert(tree, arena) : tree;
 }
 
-/* Sorting reads each cell once and not at every comparison. */
+/* Sorting reads each cell once, not at every comparison. */
 struct sort_item {
 	struct cell cell;
 	uint32_t row;
@@ -106,7 +106,7 @@ static bool begins_entry(const struct report *report, size_t row)
 	return view->parts == NULL || view->part(report, row) == 0;
 }
 
-/* A difference is sorted by how much changed, whichever way. */
+/* A difference is sorted by the size of the change, in either direction. */
 static struct cell sort_cell(const struct report *report, const struct column *column, size_t row)
 {
 	struct cell cell = column->get(report, row);
@@ -119,7 +119,7 @@ static struct cell sort_cell(const struct report *report, const struct column *c
 	return cell;
 }
 
-/* Sorts entries by their own rows; the others stay behind these. */
+/* Sorts entries by their own rows; their other rows stay after these. */
 static void report_sort(struct report *report, const struct column *column, struct arena *arena)
 {
 	struct sort_item *items = xcalloc(report->entry_count, sizeof(*items));
@@ -189,7 +189,7 @@ static const struct report *report_other(const struct report *first, size_t k, s
 	return report;
 }
 
-/* Once the rows are chosen. */
+/* Call it once the rows are chosen. */
 static void report_add_others(struct report *report, struct arena *arena)
 {
 	size_t count = report->query.other_count + report->query.hidden_count;
@@ -200,7 +200,7 @@ static void report_add_others(struct report *report, struct arena *arena)
 	report->others = others;
 }
 
-/* What the rows are sorted by: differences by what changed most.  NULL: the analysis' own order. */
+/* The sort column; for differences, the largest change first.  NULL: the analysis' own order. */
 static const struct column *report_sort_column(const struct report_query *query)
 {
 	if (query->sort == NULL && query->difference && query->view->sorts &&

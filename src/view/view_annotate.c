@@ -1,6 +1,6 @@
 /*
- * One function's source lines and instructions.  It is no view that --view can name, as it needs a
- * function, and what was found of its code: `sonde annotate` puts both into the query.
+ * One function's source lines and instructions.  --view cannot name it, because it needs a function
+ * and the listing of its code: `sonde annotate` puts both into the query.
  */
 #include "analysis/listing.h"
 

@@ -38,7 +38,7 @@ static void callers_view_analyse(struct report *report, struct arena *arena)
 #define WEIGHTS_WIDTH_MIN 88u
 #define MODULE_WIDTH_MIN  72u
 
-/* So much more for each further metric. */
+/* Additional width for each further metric. */
 #define WEIGHTS_WIDTH_MORE 54u
 #define PERCENT_WIDTH_MORE 36u
 
@@ -58,11 +58,13 @@ static void add_figures(struct table *table, size_t m, bool weights, bool percen
 	}
 }
 
-/* So wide that there is room for the exclusive and inclusive figures beside the attributed one. */
+/* The width needed for the exclusive and inclusive figures next to the attributed one. */
 #define DIFFERENCE_WIDTH_MIN 96u
 
-/* What is attributed changed so much, from what to what; and how the functions changed that are
- * named. */
+/*
+ * The change of the attributed figure, with its old and new values; and the changes of the named
+ * functions.
+ */
 static void callers_view_difference(const struct report *report, struct table *table)
 {
 	bool is_wide = !text_is_narrower(table->text, DIFFERENCE_WIDTH_MIN);
@@ -152,7 +154,7 @@ static void draw_equations_of(
 	strbuf_add_char(out, '\n');
 }
 
-/* Of the only centre with its figures, of many that they hold. */
+/* For a single centre with its figures; for several, only whether they hold. */
 static void draw_equations(struct text *text, const struct report *report)
 {
 	struct strbuf *out = &text->sink->text;

@@ -1,8 +1,8 @@
 /*
  * Shallow and deep counts, as MAINPM's PC sampling lists them: each procedure twice, sorted by what
  * was counted while it executed itself and by what was counted while it was active, and below them
- * how the sampling went.  The figures are those of the functions view, under the names that go with
- * WHEN, which changes whom they are counted for.
+ * how the sampling went.  The figures are those of the functions view, under names that fit WHEN,
+ * which changes the functions that they are counted for.
  */
 #include "analysis/functions.h"
 
@@ -57,7 +57,7 @@ static void deep_view_draw(struct text *text, const struct report *report)
 		text, report, report->query.sort ? report->query.sort : &columns[COLUMN_SHALLOW]);
 	if (report->second)
 		draw_listing(text, report->second, &columns[second_sort]);
-	/* Sampling is one file's: there are two here. */
+	/* The sampling statistics are for one file, and a difference has two. */
 	if (report->query.difference)
 		return;
 	table_init(&facts, text, report);

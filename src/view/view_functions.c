@@ -10,7 +10,7 @@
 #include "view/text/text.h"
 #include "view/views.h"
 
-/* Files say so that were cut short, or put together of others, or made by hand. */
+/* This happens in files that were truncated, merged from others or made by hand. */
 static void note_above(struct report *report, struct arena *arena)
 {
 	size_t count = report->functions->above_count;
@@ -24,7 +24,7 @@ static void note_above(struct report *report, struct arena *arena)
 			arena);
 }
 
-/* Beyond this, more samples are no advice. */
+/* Beyond this factor, taking more samples is not useful advice. */
 #define TIMES_MAX 1000
 
 static const struct entity *functions_view_entity(const struct report *report, size_t row)
@@ -32,7 +32,7 @@ static const struct entity *functions_view_entity(const struct report *report, s
 	return entity_tree_entity(report->tree, report->functions->rows[row].entity);
 }
 
-/* What it would take to tell rows apart that stand in an order by chance. */
+/* Notes how many samples are needed to distinguish rows whose order is due to chance. */
 static void note_alike(struct report *report, struct arena *arena)
 {
 	const struct confidence *c = report->confidence;
@@ -195,7 +195,7 @@ const struct view view_functions = {
 	.draw = functions_view_draw,
 };
 
-/* Functions at a level of their own. */
+/* A view of functions at a fixed level. */
 #define FLAT_VIEW(view_name, its_level, its_summary)                                               \
 	{                                                                                          \
 		.name = view_name, .summary = its_summary, .data_columns = data_columns,           \

@@ -30,7 +30,7 @@ static void graph_view_analyse(struct report *report, struct arena *arena)
 	report->row_count = report->callgraph->entry_count + report->callgraph->line_count;
 }
 
-/* The part that a line is in is one after the entry's own. */
+/* The entry's own row is part 0, so the parts of lines are counted from 1. */
 static size_t graph_view_part(const struct report *report, size_t row)
 {
 	struct graph_row r = graph_row(report, row);
@@ -50,7 +50,7 @@ static const struct entity *graph_view_entity(const struct report *report, size_
 	return r.line ? &spontaneous : &report->callgraph->cycles[r.entry->cycle - 1];
 }
 
-/* Lines are indented under the entry's own; behind names stand their cycle and their number. */
+/* Lines are indented under the entry's own; names are followed by their cycle and number. */
 static void graph_view_label(void *context, size_t place, struct table_label *label)
 {
 	const struct graph_fold *fold = context;
@@ -76,7 +76,7 @@ static void graph_view_label(void *context, size_t place, struct table_label *la
 /* Narrower terminals have no counts of calls; still narrower ones no percentages. */
 #define CALLED_WIDTH_MIN  56u
 #define PERCENT_WIDTH_MIN 44u
-/* So much more for each further metric. */
+/* Additional width for each further metric. */
 #define WIDTH_MORE 34u
 
 static void graph_view_columns(const struct report *report, struct table *table)
@@ -96,7 +96,7 @@ static void graph_view_columns(const struct report *report, struct table *table)
 	table_add(table, COLUMN_NAME);
 }
 
-/* Narrower terminals have the change of both together alone. */
+/* Narrower terminals have only the change of self and children together. */
 #define DIFFERENCE_WIDTH_MIN 72u
 
 static void graph_view_difference(struct table *table)

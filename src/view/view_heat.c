@@ -34,7 +34,7 @@ static void put_length(struct strbuf *out, uint64_t time_ns)
 		strbuf_printf(out, "%g us", (double)time_ns / 1e3);
 }
 
-/* From nothing to much; anything at all is not nothing. */
+/* From nothing to much; any weight above 0 is shown. */
 #define SHADES 5
 static const struct str shades[2][SHADES] = {
 	{STR(" "), STR("."), STR(":"), STR("+"), STR("#")},
@@ -52,9 +52,9 @@ static unsigned shade_of(const struct heat *heat, uint32_t slice)
 	return shade < SHADES ? shade : SHADES - 1;
 }
 
-/* In front of a row: how far in its column it is. */
+/* Before a row: its offset within a column. */
 #define LABEL_WIDTH 8
-/* Columns between two that say when they begin. */
+/* The distance of columns whose start time is shown. */
 #define MARK_EVERY 10u
 
 struct drawing {

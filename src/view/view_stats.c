@@ -69,7 +69,7 @@ static const enum column_id metric_columns[] = {
 	COLUMN_END,
 };
 
-/* What stands in one line of the metrics. */
+/* The contents of one line of the metrics. */
 struct metric_line {
 	struct strbuf name, total, samples;
 };

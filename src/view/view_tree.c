@@ -9,7 +9,7 @@
 #include "view/text/text.h"
 #include "view/views.h"
 
-/* Chance is that of all rows of a difference, so that these are made whatever is shown. */
+/* Significance depends on all rows of a difference, so all are made, whatever is shown. */
 static void tree_view_analyse(struct report *report, struct arena *arena)
 {
 	const struct report_query *query = &report->query;
@@ -75,7 +75,7 @@ static const char *const collapse_phrases[COLLAPSE_COUNT] = {
 };
 
 static const char *const percent_phrases[PERCENT_COUNT] = {
-	[PERCENT_RAW] = ", % of total", /* where --columns asks for one all the same */
+	[PERCENT_RAW] = ", % of total", /* if --columns asks for one anyway */
 	[PERCENT_TOTAL] = ", % of total",
 	[PERCENT_PARENT] = ", % of the row above it",
 };

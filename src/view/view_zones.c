@@ -59,7 +59,7 @@ static void zones_view_title(struct text *text, const struct report *report)
 #define PERCENT_WIDTH_MIN 92u
 #define TICKS_WIDTH_MIN	  72u
 #define ENTRIES_WIDTH_MIN 50u
-/* So much more for each further metric. */
+/* Additional width for each further metric. */
 #define WIDTH_MORE 36u
 
 static void add_figures(const struct report *report, struct table *table)

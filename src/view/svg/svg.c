@@ -1,9 +1,10 @@
 /*
  * Flame graphs in SVG 1.1 (W3C, 2011).  See svg.h; the layout is analysis/flame.h's.
  *
- * The picture is whole without scripts; flame.js, which is a part of it, redraws it for the window.
- * Boxes too narrow to be seen are left out, and counted.  A colour is a load object's, lighter or
- * darker by the function's name, so that the same function has the same colour in each picture.
+ * The picture is complete without scripts; flame.js, which is part of it, redraws it for the
+ * window.  Boxes too narrow to see are left out, and counted.  The load object determines the
+ * colour and the function's name its brightness, so a function has the same colour in every
+ * picture.
  */
 #include "view/svg/svg.h"
 
@@ -34,9 +35,9 @@ struct svg {
 	const struct report *report;
 	const struct flame *flame;
 	const struct scale *scale;
-	uint64_t top, height; /* pixels: where boxes begin; of all */
+	uint64_t top, height; /* pixels: where boxes begin; the whole height */
 	uint64_t narrow_count;
-	struct strbuf name, title, text; /* of the box that is drawn */
+	struct strbuf name, title, text; /* of the current box */
 };
 
 /* XML 1.0 section 2.2 and 2.4: no control characters and no U+FFFE, U+FFFF. */
@@ -163,7 +164,7 @@ static uint32_t colour(uint32_t hue, uint32_t light)
 	return mixed;
 }
 
-/* Of a difference: white is no change, full red or blue is all of the box. */
+/* For a difference: white is no change, full red or blue is the whole box. */
 static uint32_t colour_of_change(int64_t change, uint64_t now)
 {
 	uint64_t size = change < 0 ? -(uint64_t)change : (uint64_t)change;
@@ -184,7 +185,7 @@ static uint32_t colour_of(const struct svg *svg, const struct flame_box *box)
 	const struct calltree_row *row = &svg->report->calltree->rows[box->row];
 	const struct entity *entity = &svg->report->tree->entities[row->entity];
 	struct str module = entity->module.data ? entity->module : STR("");
-	/* From red to yellow, most of them: flames; each load object has a part of that. */
+	/* Mostly from red to yellow, like flames; each load object has a part of that range. */
 	uint32_t hue = hash_of(module) % 1400, name = hash_of(entity->name);
 
 	return colour((hue + name % 60) % 1536, 140 + name / 64 % 60);
@@ -210,7 +211,7 @@ static void make_name(struct svg *svg, const struct flame_box *box)
 	strbuf_deinit(&label);
 }
 
-/* Of UTF-8 text: how long a string of it is in JavaScript. */
+/* The length in JavaScript of a string of UTF-8 text. */
 static size_t utf16_units(struct str s)
 {
 	size_t units = 0;
@@ -224,7 +225,7 @@ static size_t utf16_units(struct str s)
 	return units;
 }
 
-/* "name [module] (1.234 s, 12.3%)"; of a difference "(now 1.2 s, was 1.0 s, +0.2 s)". */
+/* "name [module] (1.234 s, 12.3%)"; for a difference "(now 1.2 s, was 1.0 s, +0.2 s)". */
 static void make_title(struct svg *svg, const struct flame_box *box)
 {
 	struct strbuf *title = &svg->title;
@@ -254,7 +255,7 @@ static void make_title(struct svg *svg, const struct flame_box *box)
 	strbuf_add_char(title, ')');
 }
 
-/* As much of the name as there is room for. */
+/* As much of the name as fits. */
 static void make_text(struct svg *svg, uint64_t width_10)
 {
 	size_t room = width_10 < 60 ? 0 : (size_t)(width_10 - 60) / LETTER_10, shown = 0;
@@ -321,7 +322,7 @@ static void draw_box(struct svg *svg, const struct flame_box *box)
 	strbuf_add(svg->out, STR("</text></g>\n"));
 }
 
-/* Below the boxes: what was lost, and what is too narrow. */
+/* Below the boxes: notes on losses, and on boxes that are too narrow. */
 static void draw_notes(struct svg *svg)
 {
 	const struct profile *p = svg->report->profile;

@@ -1,5 +1,5 @@
 /*
- * Entries of several rows.  An entry's rows stand together in a report, its own first.
+ * Entries of several rows.  An entry's rows are adjacent in a report, its own first.
  */
 #include "view/text/entries.h"
 

@@ -1,6 +1,6 @@
 /*
  * Fits names into columns.  A C++ name is mostly arguments, of the function and of its templates;
- * they are the first to go, outermost last, as they say the least about which function it is.
+ * they are removed first, outermost last, because they identify the function least.
  */
 #include "view/text/fit.h"
 
@@ -8,7 +8,7 @@
 
 #include "base/escape.h"
 
-/* Bytes of the longest beginning of text that takes at most `width` columns. */
+/* Bytes of the longest prefix of text that takes at most `width` columns. */
 static size_t prefix_bytes(struct str text, size_t width)
 {
 	size_t bytes = 0, used = 0;
@@ -27,7 +27,7 @@ static size_t prefix_bytes(struct str text, size_t width)
 	return bytes;
 }
 
-/* Where the shortest ending of text begins that leaves at most `width` columns behind it. */
+/* The start of the longest suffix of text that takes at most `width` columns. */
 static size_t suffix_start(struct str text, size_t width)
 {
 	size_t total = utf8_width(text), start = 0;
@@ -52,7 +52,7 @@ static void cut_middle(struct strbuf *out, struct str text, size_t width, bool u
 {
 	size_t dot_width = utf8 ? 1 : 2;
 	size_t room = width > dot_width ? width - dot_width : 0;
-	/* The end tells a little more than the beginning: namespaces stand in front. */
+	/* The end matters a little more than the beginning, which is namespaces. */
 	size_t head = prefix_bytes(text, room / 2);
 	size_t head_width = utf8_width((struct str){text.data, head});
 	size_t tail = suffix_start(text, room - head_width);
@@ -84,8 +84,8 @@ static bool is_bracket(struct str text, size_t i)
 }
 
 /*
- * Copies text with everything between open and close, at nesting depth 1, replaced by a dot; what
- * stands between brackets already empty stays.  False if brackets do not match.
+ * Copies text with everything between open and close, at nesting depth 1, replaced by a dot;
+ * brackets that are already empty stay.  False if brackets do not match.
  */
 static bool drop_between(struct strbuf *out, struct str text, char open, char close, bool utf8)
 {
@@ -107,7 +107,7 @@ static bool drop_between(struct strbuf *out, struct str text, char open, char cl
 	return depth == 0;
 }
 
-/* Takes out the arguments between one kind of brackets, if that works; text is replaced. */
+/* Removes the arguments between one kind of brackets, if that works; replaces text. */
 static void shorten(struct strbuf *text, char open, char close, bool utf8)
 {
 	struct strbuf shorter = {0};

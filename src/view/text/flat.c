@@ -11,11 +11,11 @@
 #define WEIGHTS_WIDTH_MIN 72u
 #define MODULE_WIDTH_MIN  56u
 
-/* So much more for each further metric. */
+/* Additional width for each further metric. */
 #define WEIGHTS_WIDTH_MORE 36u
 #define PERCENT_WIDTH_MORE 24u
 
-/* The change, of what, and from what to what; then the same of what was called, shorter. */
+/* The change, its base, the old and new figures; then the same for called functions, shorter. */
 static void add_difference(
 	const struct report *report, struct table *table, const struct flat_columns *c)
 {

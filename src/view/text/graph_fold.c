@@ -1,7 +1,7 @@
 /*
  * Folds the call graph's small lines: a function that calls dozens of others has mostly lines of
  * almost no weight, which in gprof's layout separate it from the next entry.  They are drawn as one
- * line with what they have together, so that a part still adds up; data formats have them all.
+ * line with their sum, so that a part still adds up; data formats have them all.
  */
 #include "view/text/graph_fold.h"
 
@@ -13,7 +13,7 @@
 #include "view/text/entries.h"
 #include "view/text/units.h"
 
-/* Parts of more lines than LINES_MAX show as many as LINES_SHOWN: a rest is worth its own line. */
+/* Parts with more than LINES_MAX lines show LINES_SHOWN, so that the rest is worth its own line. */
 #define LINES_MAX   20u
 #define LINES_SHOWN 15u
 
@@ -22,7 +22,7 @@ static struct graph_row row_at(const struct graph_fold *fold, size_t place)
 	return graph_row(&fold->drawn, fold->rows[place]);
 }
 
-/* Behind the rows of the same part as the one at that place. */
+/* The place after the last row of the same part as the row at that place. */
 static size_t part_end(const struct graph_fold *fold, size_t place)
 {
 	struct graph_row first = row_at(fold, place);
@@ -49,7 +49,7 @@ static struct graph_rest rest_of(const struct graph_fold *fold, size_t begin, si
 	return rest;
 }
 
-/* Moves the part's rows that are drawn to the place `kept`; the place behind them. */
+/* Moves the part's rows that are drawn to the place `kept`; returns the place after them. */
 static size_t fold_part(struct graph_fold *fold, size_t begin, size_t end, size_t kept)
 {
 	bool is_upwards = row_at(fold, begin).part == CALLGRAPH_CALLERS;
@@ -101,7 +101,7 @@ bool graph_fold_put(const struct graph_fold *fold, size_t place, struct strbuf *
 		return false;
 	strbuf_printf(
 		out, "    and %" PRIu32 " more %s", rest.count, names[row_at(fold, place).part]);
-	/* Of several metrics there would be several. */
+	/* With several metrics there would be several weights. */
 	if (rest.weight && report->query.other_count == 0) {
 		strbuf_add(out, STR(", "));
 		scale_put(out, scale_for(unit, (uint64_t)llabs(total)), rest.weight);

@@ -14,16 +14,16 @@
 #include "view/views.h"
 
 #define GAP 2u
-/* Where lines may be of any length. */
+/* The width if lines may have any length. */
 #define WIDTH_UNBOUND 100u
-/* Names get that much before there are two columns. */
+/* Names get this width before there are two columns. */
 #define NAME_WIDTH_MAX 40u
 
 struct item {
 	const struct entity *entity;
 	enum level level;
 	size_t number;	/* of the entry */
-	uint32_t cycle; /* that it is a member of; 0: none */
+	uint32_t cycle; /* the entry's cycle; 0: none */
 };
 
 struct index {
@@ -57,7 +57,7 @@ static void index_init(struct index *index, const struct report *report)
 	qsort(index->items.data, index->items.count, sizeof(*index->items.data), items_compare);
 }
 
-/* The whole name, its cycle behind it. */
+/* The whole name, followed by its cycle. */
 static void item_put(const struct item *item, struct strbuf *out)
 {
 	struct strbuf scratch = {0};
@@ -99,7 +99,7 @@ static void pad(struct strbuf *out, size_t from, size_t to)
 		strbuf_add_char(out, ' ');
 }
 
-/* pads: there is another one in the line. */
+/* pads: another item follows in the line. */
 static void item_draw(struct text *text, const struct index *index, const struct item *item,
 	bool pads, struct strbuf *scratch)
 {

@@ -11,7 +11,7 @@
 #include "view/views.h"
 
 #define UNIT_COLUMNS 2u
-/* Where there is no terminal to fit: wide enough for any tree read by eye. */
+/* Without a terminal: wide enough for any tree that people read. */
 #define UNITS_UNLIMITED 40u
 #define UNITS_MIN	6u
 
@@ -23,9 +23,9 @@ struct guide_row {
 struct guides {
 	const struct report *report;
 	struct guide_row *rows; /* [place] */
-	uint32_t *level_place;	/* [level] the row that was drawn last there */
+	uint32_t *level_place;	/* [level] the row that was last drawn there */
 	uint32_t *level_unit;	/* [level] how many units its guides take */
-	bool *goes_on;		/* [unit] whether its line goes on below */
+	bool *goes_on;		/* [unit] whether its line continues below */
 	size_t units_max;
 	bool straight; /* only children are not indented */
 	bool utf8;
@@ -65,7 +65,7 @@ struct guides *guides_create(const struct report *report, const struct text_styl
 
 	g->report = report;
 	g->utf8 = style->utf8;
-	/* A quarter of the width for guides leaves names about half of it. */
+	/* Guides get a quarter of the width, which leaves names about half of it. */
 	g->units_max = style->width ? style->width / 4 / UNIT_COLUMNS : UNITS_UNLIMITED;
 	if (g->units_max < UNITS_MIN)
 		g->units_max = UNITS_MIN;

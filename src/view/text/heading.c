@@ -1,10 +1,10 @@
 /*
- * The head of a report.  Only what is known is said: a folded file has no host and no clock.
+ * The head of a report.  It shows only known facts: a folded file has no host and no clock.
  *
- *	sonde.prof: ./lua fib.lua 32
- *	cpu-time 4.873 s in 4,873 samples, one every 1.000 ms; 7 lost	or
- *	real-time 9.310 s by the real clock, over all threads
- *	ran 4.952 s on box, 2026-11-21 10:12:33
+ *  *	sonde.prof: ./lua fib.lua 32
+ *  *	cpu-time 4.873 s in 4,873 samples, one every 1.000 ms; 7 lost	or
+ *  *	real-time 9.310 s by the real clock, over all threads
+ *  *	ran 4.952 s on box, 2026-11-21 10:12:33
  */
 #include "view/text/heading.h"
 
@@ -14,10 +14,10 @@
 #include "view/difference.h"
 #include "view/text/units.h"
 
-/* Of a command's bytes; some have more arguments than a person wants to read. */
+/* Bytes of a command that are shown; some have more arguments than anyone wants to read. */
 #define COMMAND_SHOWN 1000
 
-/* Cut where a character begins, as UTF-8 has it. */
+/* Cut at the beginning of a UTF-8 character. */
 static void draw_command(struct strbuf *out, struct str command)
 {
 	size_t shown = COMMAND_SHOWN;
@@ -65,8 +65,8 @@ static void draw_total(struct text *text, const struct report *report)
  * already.
  */
 /*
- * The other clock's time is not sampled: that a thread is off the CPU is known to the nanosecond.
- * Nor is that of zones.
+ * The other clock's time is not sampled: the time a thread is off the CPU is known to the
+ * nanosecond.  Zones are not sampled either.
  */
 static bool is_measured(struct str metric)
 {
@@ -86,7 +86,7 @@ static void draw_samples(struct text *text, const struct report *report)
 
 	uint64_t counted = stats->counted;
 
-	/* Time that was measured without any: a trace. */
+	/* Time that was measured without samples: a trace. */
 	if (counted == 0 && report->profile->total[report->query.metric.i] != 0)
 		counted = UINT64_MAX;
 	else if (report->selection->step_count > 0)
@@ -135,7 +135,7 @@ static bool is_told(const struct report *report, uint32_t metric)
 	return str_equal(name, STR("samples")) && profile->stats.counted != UINT64_MAX;
 }
 
-/* The metrics that are in the file and not in this report. */
+/* The metrics in the file that are not in this report. */
 static void draw_more_metrics(struct text *text, const struct report *report)
 {
 	const struct profile *profile = report->profile;
@@ -208,7 +208,7 @@ static void draw_filter(struct text *text, const struct report *report, size_t i
 	const struct selection_step *step = &report->selection->steps[i];
 	const struct difference *d = report->query.difference;
 
-	/* It keeps all weight always. */
+	/* It always keeps all weight. */
 	if (step->filter->kind == FILTER_KERNEL) {
 		strbuf_add(out,
 			step->filter->kernel == KERNEL_NONE
@@ -239,7 +239,7 @@ static void draw_same(struct text *text, const struct report *report)
 	}
 }
 
-/* What makes these figures other than those of the bare profile. */
+/* The settings that make these figures differ from those of the plain profile. */
 static void draw_changes(struct text *text, const struct report *report)
 {
 	for (size_t i = 0; i < report->selection->step_count; i++)

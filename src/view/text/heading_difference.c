@@ -95,7 +95,7 @@ static void draw_totals(struct text *text, const struct report *report)
 	strbuf_add_char(out, '\n');
 }
 
-/* Intervals that are far from each other: weights allow for it, but one side is known worse. */
+/* Very different intervals: weights allow for them, but one side is less precise. */
 static void draw_intervals(struct text *text, const struct difference *d)
 {
 	struct strbuf *out = &text->sink->text;

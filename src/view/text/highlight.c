@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Sorted, for bsearch: the common words of C, C++, Rust, Go and D. */
+/* Sorted, for bsearch: the common keywords of C, C++, Rust, Go and D. */
 static const char *const keywords[] = {"_Bool", "_Static_assert", "abstract", "alignas", "alignof",
 	"as", "asm", "async", "auto", "await", "bool", "break", "case", "catch", "chan", "char",
 	"class", "const", "constexpr", "continue", "crate", "decltype", "default", "defer",
@@ -49,7 +49,7 @@ static bool starts(struct str rest, const char *with)
 	return str_starts_with(rest, str_from(with));
 }
 
-/* Bytes up to the end of a block comment, its end included; *open if the line ends before. */
+/* Bytes up to and including the end of a block comment; *open if the line ends first. */
 static size_t comment_size(struct str rest, bool *open)
 {
 	const char *end = memmem(rest.data, rest.size, "*/", 2);
@@ -71,7 +71,7 @@ static size_t quoted_size(struct str rest)
 	return rest.size;
 }
 
-/* A quote that is no character's is a lifetime, 'a, or separates digits. */
+/* A quote that does not begin a character is a lifetime, 'a, or separates digits. */
 static bool is_character(struct str rest)
 {
 	size_t size = quoted_size(rest);

@@ -1,6 +1,6 @@
 /*
- * Source and instructions as text.  Figures stand in front, in columns as in every table; the code
- * is cut at its end where the terminal is narrow, unlike names.
+ * Source and instructions as text.  Figures come first, in columns as in every table.  On a narrow
+ * terminal the code is cut at its end, unlike names.
  */
 #include "view/text/listing_text.h"
 
@@ -17,9 +17,9 @@
 /* Narrower terminals show percentages only. */
 #define WEIGHTS_WIDTH_MIN  120u
 #define WEIGHTS_WIDTH_MORE 40u
-/* Code gets this much even where lines get longer than the terminal for it. */
+/* Code gets this width even if lines become longer than the terminal. */
 #define CODE_WIDTH_MIN 20u
-/* No line of source is shown beyond that. */
+/* Source lines are cut at this width. */
 #define CODE_WIDTH_MAX 400u
 #define TAB_WIDTH      8u
 
@@ -32,7 +32,7 @@ struct listing_text {
 	int number_width;
 	struct highlight highlight;
 	uint32_t file, line; /* of the source shown last, up to which highlight knows the file */
-	const struct listing_instruction *before; /* whose source was shown last; NULL: none */
+	const struct listing_instruction *before; /* whose source was last shown; NULL: none */
 	struct strbuf scratch;
 };
 
@@ -58,7 +58,10 @@ static enum ink ink_of(enum source_syntax syntax)
 	return inks[syntax];
 }
 
-/* Adds code in an ink from *column on, tabs as blanks, as far as there is room; whether it was. */
+/*
+ * Adds code in an ink from *column on, tabs as blanks, as far as there is room; returns whether all
+ * fitted.
+ */
 static bool put_code(
 	struct listing_text *t, struct str code, enum ink ink, size_t *column, size_t room)
 {
@@ -107,7 +110,7 @@ static void put_plain(struct listing_text *t, struct str code, enum ink ink, siz
 	put_code(t, code, ink, &column, code_room(t, used));
 }
 
-/* Brings the highlighter to a line of a file, whose comments may have begun far above. */
+/* Advances the highlighter to a line of a file; a comment there may have begun far above. */
 static void highlight_to(struct listing_text *t, uint32_t file, uint32_t line)
 {
 	const struct listing_file *f = &t->listing->code->files[file];
@@ -144,7 +147,7 @@ static void put_source(struct listing_text *t, const struct listing_row *row, si
 
 /* ---- rows ---- */
 
-/* "g (list.h:44)"; what is not known is left out. */
+/* "g (list.h:44)"; unknown parts are left out. */
 static void put_place_name(struct strbuf *out, struct str function, struct str file, uint32_t line)
 {
 	escape_text(out, function.size ? function : STR("[unknown]"));
@@ -192,7 +195,7 @@ static void draw_inline(struct listing_text *t, const struct listing_row *row)
 	used = (size_t)t->number_width + 2;
 	size_t column = 0;
 
-	/* Names of templates would leave no room for the code. */
+	/* Template names would leave no room for the code. */
 	text_ink(t->text, INK_STUB);
 	fit_text(&t->text->sink->text, strbuf_str(&name), code_room(t, used), t->text->style->utf8);
 	text_ink(t->text, INK_PLAIN);
@@ -223,7 +226,7 @@ static struct str frame_text(const struct listing_text *t, const struct listing_
 	return STR("");
 }
 
-/* The line that the instructions below came from; depth levels of calls were inlined around it. */
+/* The line that the instructions below came from, inside `depth` levels of inlined calls. */
 static void draw_frame(struct listing_text *t, const struct listing_frame *frame, size_t depth)
 {
 	struct strbuf *out = &t->text->sink->text;
@@ -261,7 +264,7 @@ static void draw_frame(struct listing_text *t, const struct listing_frame *frame
 	strbuf_deinit(&place);
 }
 
-/* What changes from the instruction before: the line, or a call that is inlined in it. */
+/* The origin, if it differs from the previous instruction's: the line, or a call inlined in it. */
 static void draw_origin(struct listing_text *t, const struct listing_instruction *now)
 {
 	const struct listing_instruction *before = t->before;
@@ -276,7 +279,7 @@ static void draw_origin(struct listing_text *t, const struct listing_instruction
 		if (differs || depth >= before->frame_count)
 			draw_frame(t, frame, depth);
 	}
-	/* Back from an inlined call: which line it is needs saying again. */
+	/* Back from an inlined call: the line must be shown again. */
 	if (!differs && now->frame_count && now->frame_count < before->frame_count)
 		draw_frame(t, &now->frames[0], now->frame_count - 1);
 	t->before = now;
@@ -289,7 +292,7 @@ static void draw_instruction(struct listing_text *t, const struct listing_row *r
 		put_plain(t, row->text, INK_PLAIN, (size_t)t->number_width + 2);
 }
 
-/* Empty lines have blanks in front of them that nobody sees. */
+/* Drops the invisible blanks of empty lines. */
 static void end_line(struct listing_text *t)
 {
 	struct strbuf *out = &t->text->sink->text;
@@ -469,7 +472,7 @@ static void draw_section(struct listing_text *t, const struct listing_row *row)
 	strbuf_add_char(out, '\n');
 }
 
-/* Whether a row is of another file than the one shown before it, or the first instruction. */
+/* Whether a row is of another file than the previous row, or the first instruction. */
 static bool begins_section(const struct listing_row *row, const struct listing_row *before)
 {
 	if (before == NULL || before->kind == LISTING_INSTRUCTION)
@@ -479,7 +482,7 @@ static bool begins_section(const struct listing_row *row, const struct listing_r
 	return row->kind == LISTING_LINE && !str_equal(row->file_path, before->file_path);
 }
 
-/* Where rows are left out, or lines of a file. */
+/* Marks rows or lines of a file that are left out. */
 static void draw_gap(struct listing_text *t)
 {
 	struct strbuf *out = &t->text->sink->text;
@@ -508,7 +511,7 @@ static void draw_rows(struct listing_text *t)
 {
 	const struct report *report = t->report;
 	const struct listing *listing = t->listing;
-	const struct listing_row *line = NULL; /* the last one that is not inlined */
+	const struct listing_row *line = NULL; /* the last row that is not inlined */
 	size_t before = 0;
 
 	for (size_t place = 0; place < report->count && sink_settle(t->text->sink); place++) {

@@ -1,6 +1,6 @@
 /*
- * A row's place in its function.  At the levels of lines and instructions rows of one function
- * differ in nothing else, so whatever shows names shows this behind them.
+ * A row's place in its function.  At the levels of lines and instructions, rows of one function
+ * differ only in their place, so it is shown after every name.
  */
 #include "view/text/place.h"
 

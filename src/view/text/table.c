@@ -1,6 +1,6 @@
 /*
  * Tables in two passes over the rows: the first finds the widths, the second draws.  Cells are made
- * twice rather than kept, as a table can have a million rows.
+ * twice rather than stored, because a table can have a million rows.
  */
 #include "view/text/table.h"
 
@@ -16,7 +16,7 @@
 #define GAP STR("  ")
 /* Text columns before the name get a sixth of the width, but at least this. */
 #define TEXT_COLUMN_MIN 12u
-/* A name gets this much even where lines get longer than the terminal for it. */
+/* A name gets this width even if lines become longer than the terminal. */
 #define NAME_WIDTH_MIN 12u
 
 void table_init(struct table *table, struct text *text, const struct report *report)
@@ -40,7 +40,7 @@ static const struct scale *report_scale(const struct report *report)
 	return scale_for(report_unit(report), difference_size(report));
 }
 
-/* What names are, where they are not those of functions. */
+/* The headings of names other than function names. */
 static const char *const name_headings[LEVEL_COUNT] = {
 	[LEVEL_MODULE] = "module",
 	[LEVEL_FILE] = "source file",
@@ -52,7 +52,7 @@ static const char *const name_headings[LEVEL_COUNT] = {
 	[LEVEL_ZONE] = "zone",
 };
 
-/* The heading in this table, in which the column before is the one last added. */
+/* The heading in this table; the previous column is the one last added. */
 static const char *heading_for(
 	const struct table *table, const struct report *report, enum column_id id)
 {
@@ -63,7 +63,7 @@ static const char *heading_for(
 		return report == table->report->others[DIFFERENCE_OLD] ? "old" : "new";
 	if (id == COLUMN_NAME && name_headings[report->query.level])
 		return name_headings[report->query.level];
-	/* A percentage behind its own figure needs no name. */
+	/* A percentage after its own figure needs no name. */
 	if (columns[id].kind == COLUMN_KIND_PERCENT && before && before->report == report &&
 		before->column->get == columns[id].get)
 		return "%";
@@ -92,7 +92,7 @@ void table_add_asked(struct table *table)
 	const struct report_query *query = &table->report->query;
 	bool several = query->other_count > 0;
 
-	/* What is the same for all metrics stands behind their figures then. */
+	/* Columns that are the same for all metrics then come after their figures. */
 	for (size_t m = 0; m <= query->other_count; m++)
 		for (size_t i = 0; i < query->column_count; i++)
 			if (query->columns[i] != COLUMN_NAME &&
@@ -111,7 +111,7 @@ static bool is_signed(const struct table_column *item)
 	return item->report->query.difference && item->report->others;
 }
 
-/* "+12.3%", and a mark where that is more than chance. */
+/* "+12.3%", and a mark if that is more than chance. */
 static void change_put(struct strbuf *out, const struct cell *cell)
 {
 	if (cell->weight == 0)
@@ -279,7 +279,7 @@ static bool is_of_metric(const struct table *table, size_t i, const struct repor
 	return item->report == report && item->column->is_per_metric;
 }
 
-/* The columns of one metric from i on: how wide they are together; *end: the first behind them. */
+/* The total width of the columns of one metric from i on; *end: the first column after them. */
 static size_t metric_width(
 	const struct table *table, const struct report *report, size_t i, size_t *end)
 {
@@ -291,7 +291,7 @@ static size_t metric_width(
 	return width;
 }
 
-/* Where the figures of the first metric begin: an index may stand before them. */
+/* The first column of the first metric's figures: an index may come before it. */
 static size_t first_figure(const struct table *table)
 {
 	size_t i = 0;
@@ -324,7 +324,7 @@ static void widen_for_names(struct table *table)
 	strbuf_deinit(&name);
 }
 
-/* One metric's name above its columns; the columns from i on. */
+/* Draws one metric's name above its columns, those from i on. */
 static size_t draw_metric_name(
 	struct table *table, const struct report *report, size_t i, struct strbuf *name)
 {
@@ -360,7 +360,7 @@ void table_measure(struct table *table)
 		widen_for_names(table);
 }
 
-/* Where there are several metrics, a line that names them. */
+/* If there are several metrics, draws a line with their names. */
 static void draw_metric_names(struct table *table)
 {
 	struct strbuf name = {0}, *out = &table->text->sink->text;
@@ -471,8 +471,7 @@ size_t table_figures_width(const struct table *table)
 	return width;
 }
 
-/* What stands behind a name for its module: empty, or "[module]", which may have brackets itself.
- */
+/* Adds the module after a name: nothing, or "[module]", which may have brackets itself. */
 static void module_put(const struct table *table, struct str module, struct strbuf *out)
 {
 	const struct text_style *style = table->text->style;
@@ -488,7 +487,7 @@ static void module_put(const struct table *table, struct str module, struct strb
 	strbuf_deinit(&escaped);
 }
 
-/* Columns that are left for the name proper. */
+/* The columns left for the name itself. */
 static size_t name_room(
 	const struct table *table, const struct table_label *label, struct str module, size_t used)
 {

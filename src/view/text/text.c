@@ -80,7 +80,7 @@ void text_more_rows(struct text *text, const struct report *report)
 /* On narrower terminals nothing is broken. */
 #define NOTE_WIDTH_MIN 40u
 
-/* Words on lines of the terminal's width, those behind the first under the first's text. */
+/* Wraps words to the terminal's width; further lines are indented to the first line's text. */
 static void put_words(struct text *text, struct str words)
 {
 	const size_t indent = strlen(NOTE_HEAD);
@@ -139,7 +139,7 @@ static void draw_note(struct text *text, const struct profile *profile, const st
 	strbuf_deinit(&line);
 }
 
-/* What could not be had for the report itself. */
+/* Draws what is missing in the report itself. */
 static void draw_remark(struct text *text, const char *remark)
 {
 	struct strbuf line = {0};
@@ -149,7 +149,7 @@ static void draw_remark(struct text *text, const char *remark)
 	strbuf_deinit(&line);
 }
 
-/* What is lost or cut is never left out; of the rest the first is shown if there is none. */
+/* Notes of losses and truncation are always shown; if there are none, the first other note is. */
 static bool is_of_loss(const struct note *note)
 {
 	return note->kind != NOTE_NO_SYMBOLS && note->kind != NOTE_GUESSED &&
@@ -160,7 +160,7 @@ static bool shows_note(const struct text *text, const struct report *report, siz
 {
 	const struct note *notes = report->profile->notes;
 
-	/* Statistics are there to tell all of it. */
+	/* Statistics show all notes. */
 	if (text->style->all_notes || report->query.view == &view_stats || is_of_loss(&notes[i]))
 		return true;
 	for (size_t k = 0; k < report->profile->note_count; k++)

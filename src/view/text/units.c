@@ -23,7 +23,7 @@ static const struct scale scales_bytes[] = {
 	{" TiB", UINT64_C(1) << 40, 2, &scales_bytes[3]},
 };
 
-/* Shares of a whole. */
+/* For shares of a whole. */
 static const struct scale scales_ppb[] = {
 	{" ppb", 1, 0, NULL},
 	{"%", 10000000, 2, &scales_ppb[0]},
@@ -82,7 +82,7 @@ static void fraction_put(struct strbuf *out, uint64_t fraction, unsigned decimal
 	strbuf_add(out, (struct str){digits, decimals + 1});
 }
 
-/* value / divisor with decimals, rounded to nearest; the sign is the caller's. */
+/* value / divisor with decimals, rounded to nearest; the caller adds the sign. */
 static unsigned __int128 scaled(uint64_t value, uint64_t divisor, uint64_t power)
 {
 	return ((unsigned __int128)value * power + divisor / 2) / divisor;

@@ -1,10 +1,10 @@
 /*
- * The attached program.  While anything is held (paused, an old frame shown, frozen) its memory is
- * not read, so that nothing that is shown can change; the program's ring holds what goes on
- * meanwhile, as long as it has room.
+ * The attached program.  While the display is held (paused, an old frame shown, frozen) its memory
+ * is not read, so that the display cannot change; meanwhile the program's ring keeps new events, as
+ * long as it has room.
  *
- * Of a program that stands still no looks are taken where they would become frames: its open zones
- * would seem to run.  When it has ended, the ring is read for a last time.
+ * If looks count as frames, a stopped program is not looked at, because its open zones would seem
+ * to run.  When it has ended, the ring is read one last time.
  */
 #include "view/tui/model_state.h"
 
@@ -27,7 +27,7 @@ void tui_show_raw(struct tui_model *m)
 	m->table.query.frame = 0;
 }
 
-/* Nothing is held any more; the present is shown. */
+/* Holds nothing any more, and shows current data. */
 static void let_go(struct tui_model *m)
 {
 	if (m->is_raw)
@@ -69,7 +69,7 @@ struct error *tui_attach(struct tui_model *m, pid_t pid)
 
 void tui_detach(struct tui_model *m)
 {
-	/* The report's strings are the history's. */
+	/* The report's strings belong to the history. */
 	zone_report_destroy(m->table.report);
 	m->table.report = NULL;
 	m->table.order.count = 0;
@@ -126,7 +126,7 @@ static void note_frames(struct tui_model *m)
 	a->last_frames = added;
 }
 
-/* Another program's zones are at that pid now: it has called exec. */
+/* The pid now has another program's zones: it has called exec. */
 static void replace(struct tui_model *m)
 {
 	pid_t pid = m->attached.pid ? m->attached.pid : m->attached.region.header.pid;
@@ -140,7 +140,7 @@ static void replace(struct tui_model *m)
 	}
 }
 
-/* That is asked less often: it looks at all that the process has open. */
+/* Checked less often, because it looks at everything that the process has open. */
 static bool is_replaced(struct tui_model *m)
 {
 	struct tui_attached *a = &m->attached;
@@ -192,7 +192,7 @@ void tui_resume(struct tui_model *m)
 
 void tui_set_base(struct tui_model *m, uint32_t base)
 {
-	/* The report's strings are the old history's. */
+	/* The report's strings belong to the old history. */
 	zone_report_destroy(m->table.report);
 	m->table.report = NULL;
 	m->table.order.count = 0;

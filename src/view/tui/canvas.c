@@ -1,8 +1,8 @@
 /*
- * The screen in memory.  A character of two columns takes two cells; the second is of
- * width 0; one that would stand half outside is left out.  Combining characters join the cell
- * before them.  Control characters have no business here (escape_text comes before); as a last
- * line of defence they become '?', so that nothing a program names can speak to the terminal.
+ * The screen in memory.  A character of two columns takes two cells, the second of width 0; one
+ * that would be half outside is left out.  Combining characters join the previous cell.  There
+ * should be no control characters here, after escape_text; as a last defence they become '?', so
+ * that no name in a program can send commands to the terminal.
  */
 #include "view/tui/canvas.h"
 
@@ -50,7 +50,7 @@ static struct tui_cell *cell_at(struct tui_canvas *canvas, unsigned y, unsigned 
 	return &canvas->cell[(size_t)y * canvas->width + x];
 }
 
-/* What stands for our own signs where there is ASCII only. */
+/* The ASCII replacement of our own symbols. */
 static uint32_t ascii_of(uint32_t code)
 {
 	static const struct {
@@ -116,7 +116,7 @@ static void combine(struct tui_canvas *canvas, unsigned y, unsigned x, uint32_t 
 		}
 }
 
-/* Takes away what would be left half of a wide character when cell x is overwritten. */
+/* Clears the other half of a wide character when cell x is overwritten. */
 static void part_wide(struct tui_canvas *canvas, unsigned y, unsigned x)
 {
 	struct tui_cell *cell = cell_at(canvas, y, x);

@@ -2,9 +2,9 @@
  * The graph of frames: a column each (or for several the longest of them), the newest at the right,
  * in eighths of a row.
  *
- * Its scale is made of usual frames, one and a half times what 95 % of them stay below, so that one
- * hiccup does not press all others down to nothing: what is longer is cut off and marked so.  Slow
- * is what takes twice the median, or longer than what is to freeze.
+ * Its scale ends at one and a half times the 95th percentile, so that one long frame does not make
+ * all others invisible; longer frames are cut off and marked.  A frame is slow if it takes twice
+ * the median, or longer than the freeze limit.
  */
 #include <stdio.h>
 
@@ -27,7 +27,7 @@ static struct scale find_scale(const struct tui_model *m, const struct zone_stat
 	return (struct scale){.top_ms = top > 0 ? top : 1, .slow_ms = slow};
 }
 
-/* The longest of the frames that a column stands for; false: there are none. */
+/* The longest of the frames of a column; false: it has none. */
 static bool column_frame(const struct tui_model *m, size_t column_ago, double *ms, bool *is_shown)
 {
 	const struct tui_graph *g = &m->graph;
@@ -67,7 +67,7 @@ static void draw_column(struct tui_canvas *canvas, unsigned x, unsigned y, unsig
 	}
 }
 
-/* So that the frame that is shown is in sight. */
+/* Scrolls so that the shown frame is visible. */
 static void scroll(struct tui_model *m)
 {
 	struct tui_graph *g = &m->graph;

@@ -1,6 +1,6 @@
 /*
  * The first lines: which program, how it is, how long its frames take, and what is unusual.  Items
- * flow from line to line, so that a narrow screen has the same in more of them.
+ * wrap, so that a narrow screen has the same items on more lines.
  */
 #include <stdio.h>
 
@@ -111,7 +111,7 @@ static void put_program(const struct tui_model *m, struct flow *flow)
 	item(flow, TUI_PLAIN, text);
 }
 
-/* How long frames take, of the average that is shown. */
+/* How long frames take, for the shown average. */
 static void put_frames(const struct tui_model *m, struct flow *flow)
 {
 	const struct zone_report *report = m->table.report;
@@ -168,7 +168,7 @@ static void put_shown_frame(const struct tui_model *m, struct flow *flow)
 	}
 }
 
-/* No frame has come for long: it hangs, or is paused. */
+/* There has been no frame for long: the program hangs, or is paused. */
 static void put_quiet(const struct tui_model *m, struct flow *flow)
 {
 	const struct tui_attached *a = &m->attached;
@@ -182,7 +182,7 @@ static void put_quiet(const struct tui_model *m, struct flow *flow)
 	item(flow, TUI_NOTICE, text);
 }
 
-/* What the program has said of the zone in the focus. */
+/* The program's notes on the zone in the focus. */
 static void put_said(const struct tui_model *m, struct flow *flow)
 {
 	const struct zone_report *report = m->table.report;
@@ -230,7 +230,7 @@ unsigned tui_header_draw(struct tui_model *m, struct tui_canvas *canvas)
 			 : canvas->height >= 10 ? 3
 						: 1};
 
-	/* Notices come and go: in the first line, which has room, they push nothing about. */
+	/* Notices come and go: the first line has room, so they do not move other items. */
 	put_program(m, &flow);
 	put_notices(m, &flow);
 	if (canvas->width < 160)

@@ -73,7 +73,7 @@ void tui_line_draw(
 	rest = strbuf_str(&text);
 	unsigned x = tui_put(canvas, y, 0, canvas->width, TUI_LABEL, str_from(label));
 
-	/* One column is the cursor's. */
+	/* One column is for the cursor. */
 	while (rest.size && x + 1 + utf8_width(rest) > canvas->width) {
 		int32_t code;
 		size_t size = utf8_decode(rest, &code);

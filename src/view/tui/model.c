@@ -1,8 +1,8 @@
 /*
  * The model's core: creation, timing, and dispatch of keys and mouse.
  *
- * Three clocks: the memory is looked at each interval, the program's state comes with it, the list
- * of programs once a second.  Nothing else happens by itself.
+ * The memory and the program's state are read once per interval, the list of programs once a
+ * second.  Nothing else happens without input.
  */
 #include "view/tui/model.h"
 

@@ -8,7 +8,7 @@
 #include "base/escape.h"
 #include "view/tui/model_state.h"
 
-/* A box in the middle; where its inside lies. */
+/* The inside of a box in the middle of the screen. */
 struct box {
 	unsigned y, x, height, width;
 };
@@ -188,7 +188,7 @@ static void draw_threads(struct tui_model *m, struct tui_canvas *canvas)
 {
 	size_t count = m->thread_slots.count;
 
-	find_threads(m); /* new ones may have come */
+	find_threads(m); /* there may be new ones */
 	struct box box = draw_box(canvas, 60, count < 200 ? (unsigned)count : 200, "Threads");
 
 	m->threads.y = box.y;
@@ -237,7 +237,7 @@ static void put_stats(const struct tui_model *m, struct tui_canvas *canvas, stru
 			figure[i], 3);
 }
 
-/* What the program has said of the zone itself (texts, numbers), of all stacks that it is on. */
+/* The program's notes on the zone itself (texts, numbers), from all stacks that it is on. */
 static unsigned put_notes(const struct tui_model *m, struct tui_canvas *canvas, struct box box,
 	unsigned y, const struct zone_row *row)
 {

@@ -1,6 +1,6 @@
 /*
  * The list of programs with zones.  The cursor stays on its program; programs that end stay in the
- * list for a while, below the others, so that one sees that they did.
+ * list for a while, below the others, so that the user sees it.
  */
 #include "view/tui/model_state.h"
 
@@ -30,7 +30,7 @@ static bool matches(const struct tui_programs *p, const struct tui_program *prog
 	       strstr(pid, p->filter.text);
 }
 
-/* Which rows the filter leaves, and the cursor back to its program. */
+/* Finds the rows that match the filter, and moves the cursor back to its program. */
 static void filter(struct tui_programs *p)
 {
 	p->shown.count = 0;
@@ -72,7 +72,7 @@ static pid_t attached_pid(const struct tui_model *m)
 	return a->pid ? a->pid : (pid_t)a->region.header.pid;
 }
 
-/* What was looked at until it ended: its memory is there until another program is looked at. */
+/* The program was attached until it ended; its memory remains until another one is attached. */
 static bool is_kept(const struct tui_model *m, const struct tui_seen_program *seen)
 {
 	return seen->is_gone && m->attached.is_attached && m->attached.state == TUI_ENDED &&
@@ -101,7 +101,7 @@ bool tui_programs_keep(struct tui_model *m)
 	}
 	if (!seen->is_gone)
 		return false;
-	/* The list was made before the program was looked at. */
+	/* The list was made before the program was attached. */
 	seen->program.zones = zone_region_program_zones(region);
 	seen->program.ticks = zone_region_header(region).stream[0].ticks;
 	p->cursor_pid = seen->program.pid;
@@ -164,7 +164,7 @@ static const char *state_name(enum tui_state state)
 
 /* Where columns end: narrow screens lack the later ones. */
 struct layout {
-	unsigned pid, state, zones, threads, frames, name; /* 0: not there */
+	unsigned pid, state, zones, threads, frames, name; /* 0: no such column */
 };
 
 static struct layout lay_out(unsigned width)
@@ -297,7 +297,7 @@ static void attach_at_cursor(struct tui_model *m)
 		tui_say_error(m, err);
 }
 
-/* Escape takes back one thing after the other. */
+/* Escape undoes one thing at a time. */
 static void escape_key(struct tui_model *m)
 {
 	struct tui_programs *p = &m->programs;

@@ -1,6 +1,6 @@
 /*
  * The prompt in the last line: a text to search, milliseconds to freeze at, a file to save to. A
- * search moves the cursor while it is typed, and back where it was when it is given up.
+ * search moves the cursor while it is typed, and back if it is cancelled.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "view/tui/model_state.h"
 
-/* "game-1234.zones", of letters that files are named with. */
+/* "game-1234.zones", using only letters that are usual in file names. */
 static void suggest_file(struct tui_model *m)
 {
 	const struct zonewire_header *header = &m->attached.region.header;

@@ -1,6 +1,6 @@
 /*
- * The zone or thread chosen on the command line.  It may come to be only later, and is waited for
- * until then, or until the user has chosen something else.
+ * The zone or thread chosen on the command line.  It may appear only later; the view waits for it
+ * until the user chooses something else.
  */
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * The table of zones: the report's rows in the order that the user asked for, and a cursor that
  * stays on its zone while rows move.
  *
- * Another order than the mode's sorts each kind of rows for itself, so that parents stay above the
- * focus and children below, the largest of both next to it.
+ * An order other than the mode's sorts each kind of rows separately, so that parents stay above the
+ * focus and children below, with the largest of both next to it.
  */
 #include "view/tui/model_state.h"
 
@@ -43,7 +43,7 @@ static int compare_places(const struct zone_info *x, const struct zone_info *y)
 	return order ? order : (x->line > y->line) - (x->line < y->line);
 }
 
-/* Large numbers and small texts come first. */
+/* Numbers descend, texts ascend. */
 static int compare_column(const struct tui_table *t, enum tui_column column,
 	const struct zone_row *x, const struct zone_row *y)
 {
@@ -96,7 +96,7 @@ static void put_in_order(struct tui_table *t)
 	t->list.count = t->order.count;
 }
 
-/* Back to the zone it was on; where that is no more, to the same place of the screen. */
+/* Moves the cursor back to its zone; if that is gone, to the same place on the screen. */
 static void put_cursor(struct tui_table *t)
 {
 	for (size_t i = 0; i < t->order.count; i++) {
@@ -147,7 +147,7 @@ void tui_table_mark(struct tui_model *m)
 	t->query.cursor = (int)t->order.data[t->list.cursor];
 }
 
-/* The query has set the cursor: to that row of the report. */
+/* The query has set the cursor: moves it to that row of the report. */
 static void follow_query(struct tui_model *m)
 {
 	struct tui_table *t = &m->table;
@@ -167,7 +167,7 @@ void tui_table_set_mode(struct tui_model *m, enum zone_mode mode)
 	struct tui_table *t = &m->table;
 	const struct zone_row *row = tui_table_row(m, t->list.cursor);
 
-	/* Around what the cursor is on, if nothing is in the focus yet. */
+	/* The zone at the cursor becomes the focus, if there is none yet. */
 	if (tui_mode_has_focus(mode) && !t->query.focus && row) {
 		t->query.focus = row->zone;
 		t->query.focus_depth = row->depth;

@@ -17,7 +17,7 @@ enum {
 	PLACE = 30,
 	BAR = 30,
 	NAME_MIN = 12,
-	NAME_MAX = 72, /* further than that from its figures a name is hard to follow */
+	NAME_MAX = 72, /* names further from their figures are hard to follow */
 };
 
 static void add_column(struct tui_table *t, enum tui_column column, unsigned width)
@@ -40,7 +40,7 @@ static enum tui_column column_of(enum zone_measure measure)
 	return TUI_COLUMN_NAME;
 }
 
-/* Which columns there are; column_end is their width at first, then where they end. */
+/* Chooses the columns; column_end is first their width, then their end. */
 static void lay_out(struct tui_table *t, unsigned width)
 {
 	unsigned figure = width >= 60 ? WIDE : NARROW, left = width;
@@ -74,7 +74,7 @@ static void lay_out(struct tui_table *t, unsigned width)
 		t->column_end[i] += t->column_end[i - 1];
 }
 
-/* Times have one unit in a column; NULL: they are in none. */
+/* The one unit of the times in a column; NULL: it has no times. */
 static const char *unit_of(const struct tui_table *t, enum tui_column column)
 {
 	return (column == TUI_COLUMN_SELF || column == TUI_COLUMN_HIER) && t->report
@@ -186,7 +186,7 @@ static double share_of(const struct tui_table *t, const struct zone_row *row)
 {
 	enum zone_measure measure = t->report->column[0];
 
-	/* What is outside of the sums has no share in them. */
+	/* Rows outside the sums have no share in them. */
 	if (t->report->total_ms <= 0 || measure == ZONE_COUNT || row->kind == ZONE_ROW_FRAMELESS)
 		return -1;
 	return zone_row_value(row, measure) / t->report->total_ms;
@@ -226,7 +226,7 @@ static void draw_place(
 	strbuf_deinit(&text);
 }
 
-/* What was searched for, in a label that is on the screen already from x on. */
+/* Marks the search text in a label that has been drawn from x on. */
 static void mark_match(const struct tui_model *m, struct str label, struct tui_canvas *canvas,
 	unsigned y, unsigned x, unsigned end)
 {

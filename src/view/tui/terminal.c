@@ -1,11 +1,11 @@
 /*
  * The thin layer above ncurses, and the only file that knows it.
  *
- * Just cells that differ from those shown last are given to ncurses, which sends what differs on
- * the screen: a page that stands still costs nothing.  A character whose width the C library sees
- * otherwise than we do would shift the row: a '?' stands for it.
+ * Only cells that differ from those last shown are passed to ncurses, which sends the differences
+ * to the screen: a page without changes costs nothing.  A character for which the C library has
+ * another width than we do would shift the row, so it is replaced by '?'.
  *
- * Double clicks are recognized here, as ncurses would hold single ones back until it knows.
+ * Double clicks are recognized here, because ncurses would delay single clicks to detect them.
  */
 #include "view/tui/terminal.h"
 
@@ -30,16 +30,16 @@ enum { DOUBLE_CLICK_MS = 400, ESCAPE_MS = 30 };
 
 static struct {
 	SCREEN *screen;
-	struct tui_canvas shown; /* what ncurses was given last */
+	struct tui_canvas shown; /* what was last passed to ncurses */
 	bool is_utf8, must_redraw;
 	attr_t attribute[TUI_STYLES];
-	MEVENT mouse[8]; /* what it did and was not told yet, the last first */
+	MEVENT mouse[8]; /* its events that are not reported yet, the last first */
 	size_t mouse_count;
 	uint64_t click_ms;
 	unsigned click_x, click_y;
 } terminal;
 
-/* For a crash: what takes the terminal back, ready to be written by a signal handler. */
+/* For a crash: the bytes that restore the terminal, ready to be written by a signal handler. */
 static struct {
 	struct termios modes;
 	char text[256];
@@ -108,7 +108,7 @@ static void on_crash(int number)
 
 	(void)written;
 	tcsetattr(STDIN_FILENO, TCSANOW, &rescue.modes);
-	raise(number); /* as it would have been: the handler is reset by now */
+	raise(number); /* the default action: the handler is already reset */
 }
 
 static void add_rescue(const char *sequence)
@@ -148,7 +148,7 @@ static void end_rescue(void)
 
 /* ---- open and close ---- */
 
-/* Locales that are not installed still say what the terminal speaks. */
+/* Names of locales that are not installed still show the terminal's encoding. */
 static void choose_locale(void)
 {
 	if (!setlocale(LC_CTYPE, "")) {
@@ -182,7 +182,7 @@ struct error *terminal_open(bool no_color)
 			getenv("TERM") ? getenv("TERM") : "");
 	set_term(terminal.screen);
 	prepare_rescue();
-	/* Where the line is slow, and tears sequences that begin with ESC apart, users set this. */
+	/* Users set this if a slow line splits sequences that begin with ESC. */
 	if (getenv("ESCDELAY") == NULL)
 		set_escdelay(ESCAPE_MS);
 	cbreak();
@@ -341,8 +341,8 @@ static uint32_t character_key(wint_t code)
 }
 
 /*
- * ncurses gives one KEY_MOUSE for all that the mouse did by then, and what that was from the last
- * to the first.
+ * ncurses returns one KEY_MOUSE for all mouse events so far, and then the events from last to
+ * first.
  */
 static void gather_mouse(void)
 {
@@ -352,7 +352,7 @@ static void gather_mouse(void)
 		terminal.mouse_count++;
 }
 
-/* The first that was gathered and not told yet. */
+/* The first event that was gathered and not reported yet. */
 static bool read_mouse(struct tui_mouse *mouse)
 {
 	MEVENT event = terminal.mouse[--terminal.mouse_count];

@@ -37,7 +37,7 @@ static void catch_signals(struct sigaction before[ARRAY_SIZE(signals)])
 		sigaction(signals[i], &action, &before[i]);
 }
 
-/* Stops, as the user has asked for by the terminal, and comes back when the shell lets it go on. */
+/* Stops, as the user requested with the terminal, and returns when the shell continues it. */
 static void stop(void)
 {
 	struct sigaction ours, usual = {.sa_handler = SIG_DFL};
@@ -54,7 +54,7 @@ static uint64_t now_ms(void)
 	return clock_monotonic_ns() / 1000000;
 }
 
-/* All that the user has done; whether something. */
+/* Handles all input; returns whether there was any. */
 static bool take_input(struct tui_model *model)
 {
 	struct tui_mouse mouse;

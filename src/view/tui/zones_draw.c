@@ -43,7 +43,7 @@ bool tui_tab_at(const struct tui_model *m, unsigned x, unsigned y, enum zone_mod
 	return false;
 }
 
-/* One setting, at the left of those drawn before, if there is room behind column x. */
+/* Draws one setting, left of those already drawn, if there is room after column x. */
 static unsigned draw_setting(
 	struct tui_canvas *canvas, unsigned y, unsigned x, unsigned end, const char *bytes)
 {
@@ -94,7 +94,7 @@ static unsigned draw_base(
 	return draw_setting(canvas, y, x, end, text);
 }
 
-/* How the table is set, at the right of the modes: what is unusual first, while there is room. */
+/* The table's settings, right of the modes: unusual ones first, while there is room. */
 static void draw_settings(struct tui_model *m, struct tui_canvas *canvas, unsigned y, unsigned x)
 {
 	static const char *const averages[] = {"no average", "average 0.8 s", "average 2.5 s"};
@@ -129,7 +129,7 @@ static void draw_tabs(struct tui_model *m, struct tui_canvas *canvas, unsigned y
 	draw_settings(m, canvas, y, end);
 }
 
-/* The keys that are of most use, as many as fit, each with what it does. */
+/* The most useful keys, as many as fit, each with its action. */
 static void draw_keys(struct tui_canvas *canvas, unsigned y)
 {
 	static const struct {
@@ -153,7 +153,7 @@ static void draw_keys(struct tui_canvas *canvas, unsigned y)
 
 static unsigned graph_height(const struct tui_model *m, const struct tui_canvas *canvas)
 {
-	/* Times that are all alike make no graph. */
+	/* Times that are all equal make no useful graph. */
 	bool has_frames = zone_follow_base(m->attached.follow) < ZONE_BASE_LOOKS;
 
 	if (m->graph.is_hidden || !has_frames || canvas->height < 16)

@@ -2,8 +2,8 @@
  * Keys and mouse on the screen of zones.  Modes, cursor, frames, averages, recursion and pause are
  * the ones of the displays inside of programs.
  *
- * To look at an old frame holds everything: else it would move on, and out of the history, while
- * one looks.  Back at the present it goes on.
+ * Showing an old frame holds the display: otherwise the frame would move on, and out of the
+ * history, meanwhile.  At the latest frame the display continues.
  */
 #include <stdio.h>
 
@@ -133,7 +133,7 @@ static void search_again(struct tui_model *m, int direction)
 		tui_say(m, TUI_NOTICE, "not found: %s", m->search.text);
 }
 
-/* Escape takes back one thing after the other. */
+/* Escape undoes one thing at a time. */
 static void escape_key(struct tui_model *m)
 {
 	if (m->search.text[0])
