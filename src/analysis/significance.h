@@ -12,7 +12,7 @@
  * part of the samples that equal weights would give.  It is exact, even for small counts.
  *
  * Of hundreds of rows compared at once, some are far off by chance.  The procedure of Y. Benjamini
- * and Y. Hochberg (Controlling the false discovery rate, J. R. Statist.  Soc. B 57, 1995) keeps the
+ * and Y. Hochberg (Controlling the false discovery rate, J. R. Statist. Soc. B 57, 1995) keeps the
  * expected part of those among the marked ones below a bound.
  *
  * Variation from run to run for reasons other than sampling (the machine's load, caches, random
