@@ -339,8 +339,9 @@ def test_storms(folder):
 		left = "200 0" if what == "execs" else "300"
 		with Target(folder, "sh", "-c", f"while :; do {program} {what} {left}; done") as target:
 			wait_until(lambda: what in target.out())
-			# Its time counts when a storm is over; that of the one that goes on is not recorded from its begin.
-			r = attach(folder, target.pid, seconds=1, name=f"{what}.prof")
+			# A storm's time counts when it is over, and the first one is not recorded from its beginning.
+			seconds = max(1, 3 * process_seconds(target.pid))
+			r = attach(folder, target.pid, seconds=seconds, name=f"{what}.prof")
 			assert r.stats["counted"] > 50, (what, r.stats)
 			r.check_whole(0.97)
 		words = [line for line in target.out().splitlines() if line.startswith(what)]
