@@ -128,7 +128,7 @@ static struct when_name parse_quoted(struct when_parser *p)
 	return result;
 }
 
-/* missing: the message if there is no name. */
+/* Parses a name. missing: the error message if the name is empty. */
 static struct when_name parse_name(struct when_parser *p, const char *missing)
 {
 	char c = next(p);

@@ -29,7 +29,10 @@ static void *check(void *p)
 #define LARGE_BYTES ((size_t)64 << 10)
 /* A huge page. */
 #define HUGE_BYTES ((size_t)2 << 20)
-/* Blocks from this size on take whole huge pages: what these are larger is a small part of them. */
+/*
+ * Blocks of at least this size are rounded up to whole huge pages.  Smaller ones
+ * would waste too much.
+ */
 #define WHOLE_BYTES ((size_t)16 << 20)
 #if defined(MADV_HUGEPAGE) && !defined(MADV_COLLAPSE)
 #define MADV_COLLAPSE 25 /* Linux 6.1 */

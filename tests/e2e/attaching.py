@@ -10,7 +10,7 @@ import harness
 import recording
 
 NOBODY = recording.NOBODY
-# What programs use meanwhile, in seconds, until a recorder with sanitizers has begun.
+# CPU time, in seconds, that targets use at most before a sanitized recorder has started.
 BEGINNING = 1 if harness.SANITIZED else 0
 
 

@@ -71,7 +71,7 @@ def summed(samples):
 
 
 def renamed_modules(old, new):
-	"""{a module of old: its name in new}, of frames: where only the names differ."""
+	"""{a module of old: its name in new}, for modules that differ in name only."""
 	def names(frames, others):
 		own = {f.module for f in frames} - {f.module for f in others} - {None}
 		return {module: {f.name for f in frames if f.module == module and not f.name.startswith("[")}
@@ -85,7 +85,7 @@ def renamed_modules(old, new):
 
 
 def matched(old, new):
-	"""{a frame of either: as it is shown}, where it is the other side's of another module or of none told."""
+	"""{a frame of either side: the frame it is shown as}, where one side does not know the module."""
 	def possible(frame, others):
 		return [o for o in others if o.name == frame.name and None in (o.module, frame.module)]
 

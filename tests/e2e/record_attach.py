@@ -166,8 +166,8 @@ def test_it_ends_with_the_last_process(folder):
 	with Target(folder, program, first, "exit", 0) as one, \
 		Target(folder, program, first + longer, "exit", 0) as two:
 		r = attach(folder, f"{one.pid},{two.pid}", seconds=60, used_by=[two.pid])
-	# All that the second did alone, whenever the recording has begun.
-	assert r.stats["counted"] > 0.85 * longer, r.stats
+	# The recorder may take BEGINNING seconds of either; it has the rest of both.
+	assert r.stats["counted"] > 0.85 * (longer + harness.work(200)), r.stats
 
 
 def test_signals_and_durations_end_it_and_nothing_else(folder):

@@ -28,8 +28,8 @@ def test_a_tree_of_forks(folder):
 
 
 def worked(r, count):
-	"""Samples in little over those due: each process works for 0.1 ms by its own clock, whatever the system takes
-	to make it. More than due: a tick that comes late counts whole, and is told of."""
+	"""The samples in `little`, as a multiple of the expected number: each process works for 0.1 ms by its own
+	clock, however long the kernel takes to start it. A late tick counts in full, so the ratio can exceed 1."""
 	return r.share("little") * r.stats["counted"] / (count * 0.1e6 / (r.stats["cpu_ns"] / r.stats["expected"]))
 
 

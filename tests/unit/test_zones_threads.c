@@ -275,7 +275,7 @@ static void fork_amid_body(void)
 
 	for (int i = 0; i < 3; i++)
 		NEED(!pthread_create(&thread[i], NULL, works_on, NULL));
-	/* A thread that begins may hold a lock of AddressSanitizer, for ever in a child. */
+	/* A starting thread may hold an AddressSanitizer lock, which a child can never release. */
 	while (__atomic_load_n(&working, __ATOMIC_ACQUIRE) < 3)
 		sched_yield();
 	for (int i = 0; i < 60; i++) {
