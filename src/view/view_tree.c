@@ -22,8 +22,8 @@ static void tree_view_analyse(struct report *report, struct arena *arena)
 	if (report->tree->levels_left_out)
 		report_note(report,
 			arena_printf(arena,
-				"callers more than %u levels above where samples ended are left "
-				"out, as they would take more room than is kept for them",
+				"callers more than %u levels up are summed as [left out]: the "
+				"inverted tree would be too large",
 				report->tree->levels_left_out),
 			arena);
 }
