@@ -1,6 +1,7 @@
 /*
  * The call tree in rows: what calltree_play.c made, ordered among siblings and laid out in
- * pre-order.  A tree that is not collapsed is the entity tree itself, and is not played.
+ * pre-order.  A tree that is not collapsed is the entity tree itself, and is not played; in both,
+ * nodes have the numbers of entity nodes.
  *
  * Numbers of nodes ascend from parent to child.  So one backward loop computes how many rows each
  * subtree takes, and one forward loop gives each its place: siblings in order, each after the whole
@@ -37,7 +38,7 @@ struct layout {
 	const struct play *play; /* NULL: nodes are the tree's own */
 	enum calltree_order order;
 	size_t metric_count;
-	size_t count; /* nodes; 0 is the nameless root */
+	size_t count; /* of entity nodes, not all of which are nodes; 0 is the nameless root */
 	/*
 	 * All nodes are rows, which rank by weight, and only some are shown: then the members below
 	 * are not made, except `row`, as the entity tree has them.
@@ -60,21 +61,20 @@ static uint32_t node_parent(const struct layout *l, uint32_t node)
 	return l->play ? play_parent(l->play, node) : entity_tree_parent(l->tree, node);
 }
 
-static uint32_t node_entity(const struct layout *l, uint32_t node)
+static bool is_node(const struct layout *l, uint32_t number)
 {
-	return l->play ? play_entity(l->play, node) : l->tree->entity[node];
+	return l->play == NULL || play_is_node(l->play, number);
 }
 
 /* Its index in the play's stubs, or NO_ID. */
 static uint32_t node_stub(const struct layout *l, uint32_t node)
 {
-	return l->play ? l->play->nodes.data[node].stub : NO_ID;
+	return l->play ? play_stub(l->play, node) : NO_ID;
 }
 
 static uint32_t node_first_seen(const struct layout *l, uint32_t node)
 {
-	return l->play ? l->play->nodes.data[node].first_seen
-		       : node; /* siblings are in that order */
+	return l->play ? l->play->first_seen[node] : node; /* siblings are in that order */
 }
 
 static const struct entity_tree *metric_tree(const struct layout *l, size_t metric)
@@ -85,7 +85,7 @@ static const struct entity_tree *metric_tree(const struct layout *l, size_t metr
 static struct play_figures node_figures(const struct layout *l, size_t metric, uint32_t node)
 {
 	if (l->play)
-		return l->play->weights[metric].nodes[node];
+		return play_figures(l->play, metric, node);
 	const struct entity_tree *tree = metric_tree(l, metric);
 
 	return (struct play_figures){.direct = entity_tree_weight_below(tree, node),
@@ -101,7 +101,7 @@ static void layout_init(struct layout *l, const struct entity_tree *tree, const 
 		.play = play,
 		.order = order,
 		.metric_count = tree->other_count + 1,
-		.count = play ? play->nodes.count : tree->node_count};
+		.count = tree->node_count};
 	l->row = xcalloc(l->count, sizeof(*l->row));
 }
 
@@ -136,6 +136,8 @@ static void layout_measure(struct layout *l)
 {
 	l->size = xcalloc(l->count, sizeof(*l->size));
 	for (uint32_t i = (uint32_t)l->count - 1; i > 0; i--) {
+		if (!is_node(l, i))
+			continue;
 		if (l->size[i] > 0 || !layout_is_zero(l, i))
 			l->size[i]++;
 		l->size[node_parent(l, i)] += l->size[i];
@@ -148,7 +150,8 @@ static void layout_group(struct layout *l)
 	l->begin = xcalloc(l->count + 2, sizeof(*l->begin));
 	l->children = xcalloc(l->count, sizeof(*l->children));
 	for (uint32_t i = 1; i < l->count; i++)
-		l->begin[node_parent(l, i) + 2] += l->size[i] > 0;
+		if (l->size[i] > 0)
+			l->begin[node_parent(l, i) + 2]++;
 	for (size_t i = 2; i < l->count + 2; i++)
 		l->begin[i] += l->begin[i - 1];
 	/* Filling moves begin[parent + 1] from the group's begin to its end, the next one's begin.
@@ -192,7 +195,7 @@ static int by_weight(const void *a, const void *b, void *layout)
 			return x_weight < y_weight ? 1 : -1;
 	}
 	return entity_compare(
-		&l->tree->entities[node_entity(l, i)], &l->tree->entities[node_entity(l, k)]);
+		&l->tree->entities[l->tree->entity[i]], &l->tree->entities[l->tree->entity[k]]);
 }
 
 static void layout_sort(struct layout *l, uint32_t *nodes, size_t count)
@@ -212,6 +215,8 @@ static void layout_rank(struct layout *l)
 {
 	l->rank = xcalloc(l->count, sizeof(*l->rank));
 	for (uint32_t i = (uint32_t)l->count - 1; i > 0; i--) {
+		if (!is_node(l, i))
+			continue;
 		struct play_figures f = node_figures(l, 0, i);
 		uint64_t own = (uint64_t)llabs(f.direct) + (uint64_t)llabs(f.indirect);
 		uint64_t *above = &l->rank[node_parent(l, i)];
@@ -221,9 +226,11 @@ static void layout_rank(struct layout *l)
 		if (*above < l->rank[i])
 			*above = l->rank[i];
 	}
-	for (uint32_t i = 1; i < l->count; i++)
-		if (node_stub(l, i) != NO_ID && node_parent(l, i) != 0)
-			l->rank[i] = l->rank[node_parent(l, i)];
+	for (size_t s = 0; l->play && s < l->play->stubs.count; s++) {
+		const struct play_stub *stub = &l->play->stubs.data[s];
+
+		l->rank[stub->node] = l->rank[stub->parent];
+	}
 }
 
 static void heap_push(struct layout *l, struct place place)
@@ -257,22 +264,44 @@ static struct place heap_pop(struct layout *l)
 
 static uint64_t node_rank(const struct layout *l, uint32_t node)
 {
-	return l->is_plain ? (uint64_t)entity_tree_weight_below(l->tree, node) : l->rank[node];
+	if (!l->is_plain)
+		return l->rank[node];
+	uint32_t stub = node_stub(l, node);
+	struct play_figures f =
+		node_figures(l, 0, stub == NO_ID ? node : l->play->stubs.data[stub].parent);
+
+	return (uint64_t)(f.direct + f.indirect);
+}
+
+static void add_sibling(struct layout *l, uint32_t node, uint64_t least)
+{
+	if (node_rank(l, node) >= least)
+		vec_push(&l->siblings, node);
+}
+
+/* The nodes that an entity node's children made. */
+static void add_children(struct layout *l, uint32_t entity_node, uint64_t least)
+{
+	uint32_t end = entity_tree_end(l->tree, entity_node);
+
+	for (uint32_t c = entity_node + 1; c < end; c = entity_tree_end(l->tree, c))
+		if (is_node(l, c))
+			add_sibling(l, c, least);
 }
 
 /* The node's children that rank high enough. */
 static void find_children(struct layout *l, uint32_t node, uint64_t least)
 {
-	uint32_t end = l->is_plain ? entity_tree_end(l->tree, node) : 0;
-
 	l->siblings.count = 0;
-	for (uint32_t c = node + 1; c < end; c = entity_tree_end(l->tree, c))
-		if (node_rank(l, c) >= least)
-			vec_push(&l->siblings, c);
-	for (size_t i = l->is_plain ? 0 : l->begin[node]; !l->is_plain && i < l->begin[node + 1];
-		i++)
-		if (node_rank(l, l->children[i]) >= least)
-			vec_push(&l->siblings, l->children[i]);
+	if (!l->is_plain)
+		for (size_t i = l->begin[node]; i < l->begin[node + 1]; i++)
+			add_sibling(l, l->children[i], least);
+	else if (l->play == NULL)
+		add_children(l, node, least);
+	else if (node_stub(l, node) == NO_ID)
+		for (struct play_arrivals a = play_arrivals(l->play, node);
+			play_arrives(l->play, &a);)
+			add_children(l, a.entity_node, least);
 }
 
 static void heap_push_children(struct layout *l, uint32_t node)
@@ -372,7 +401,7 @@ static void emit_row(const struct layout *l, size_t metric, uint32_t node, struc
 	*row = (struct calltree_row){
 		.level = parent ? rows[l->row[parent]].level + 1 : 1,
 		.parent = parent ? l->row[parent] : NO_ID,
-		.entity = node_entity(l, node),
+		.entity = l->tree->entity[node],
 		.target = NO_ID,
 		.stub = NO_ID,
 		.direct = f.direct,
@@ -389,9 +418,15 @@ static void emit_row(const struct layout *l, size_t metric, uint32_t node, struc
 		out->level_max = row->level;
 }
 
+/* How many nodes and stubs there are. */
+static size_t node_count(const struct layout *l)
+{
+	return l->count - 1 - (l->play ? l->play->others.count - l->play->stubs.count : 0);
+}
+
 static size_t whole_count(const struct layout *l)
 {
-	return l->is_plain ? l->count - 1 : l->size[0];
+	return l->is_plain ? node_count(l) : l->size[0];
 }
 
 /* The rows with one metric's figures: all, or those that are shown. */
@@ -440,10 +475,10 @@ struct calltree *calltree_analyse(const struct entity_tree *tree, enum collapse 
 
 	assert(collapse < COLLAPSE_COUNT);
 	if (collapse != COLLAPSE_NONE)
-		play_init(&play, tree, collapse);
+		play_init(&play, tree, collapse, order == CALLTREE_FIRST_SEEN);
 	layout_init(&l, tree, collapse != COLLAPSE_NONE ? &play : NULL, order);
-	l.is_plain = collapse == COLLAPSE_NONE && !tree->has_negative && tree->other_count == 0 &&
-		     limit && limit->rows > 0 && limit->rows < l.count - 1 && !limit->keeps_others;
+	l.is_plain = !tree->has_negative && tree->other_count == 0 && limit && limit->rows > 0 &&
+		     limit->rows < node_count(&l) && !limit->keeps_others;
 	if (!l.is_plain) {
 		layout_measure(&l);
 		layout_group(&l);

@@ -2,23 +2,23 @@
  * Playing all stacks into the call tree.
  *
  * Whether a frame becomes a stub depends only on the node reached so far and on the frame's entity,
- * so each (node, entity) is decided once, and all stacks are played together: every node of the
- * entity tree moves on from where its parent arrived.  Two passes, each linear:
+ * so all stacks are played together, in two passes over the entity tree's pre-order, each linear:
  *
- * 1. Play.  A depth-first walk of the tree being made.  Each of its nodes has a list of pending
- *    entity nodes: those that arrived there and whose children have not been played.  The walk
- *    enters a child that has pending nodes, plays their children one frame further, and leaves when
- *    nothing is pending in the node or below.  What arrives at a stub becomes pending at its
- * target, which is still on the walk's path.  An array, kept up to date by entering and leaving,
- * has the innermost node of every entity on the path; and each step into a child is paid for by an
- * entity node that was pending there.
- * 2. Weigh, once for each metric.  In the entity tree's pre-order, where the stacks that pass a
- * node are one subtree and what has already been reached on the way is known by where that subtree
- *    ends.
+ * 1. Play.  The walk keeps a step for each level of the entity tree above the current node.  A step
+ *    is a place in the call tree: its node, and the step that the place is below.  Steps below one
+ *    place are a path; a jump goes on from the place of an earlier step, so paths share their
+ *    beginnings, and leaving an entity node only takes back what its step has changed: one entry
+ *    of the array of places by depth, and the innermost step of one entity.  A node's children are
+ *    looked up only where it is shared, by which time it may have several.
+ * 2. Weigh, once for each metric: only shared nodes and stubs.  The stacks that pass an entity node
+ *    are one subtree, and what has already been reached on the way is known by where that subtree
+ *    ends.  All other nodes have the weight of their entity node.
  *
- * The conservative degree asks whether every name below A on the path also stands at or above A.
- * The deepest node whose name stands nowhere above it answers that: no name is lost if it is not
- * below A.
+ * The conservative degree asks whether every name below A on the path is also at or above A.  The
+ * deepest place whose name is nowhere above it answers that: no name is lost if it is not below A.
+ * A itself, the innermost place of an entity, is the innermost step of the entity unless a jump has
+ * left that one; those outwards are found by jump pointers, in logarithmic time (E. Myers, "An
+ * applicative random-access stack", 1983).
  */
 #include "analysis/calltree_play.h"
 
@@ -26,233 +26,497 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/compiler.h"
+#include "base/hash.h"
 
-/* The node that a frame of `entity` jumps to from cur, which ends the walk's path, or NO_ID. */
-static uint32_t play_target(const struct play *p, uint32_t cur, uint32_t entity)
+/* ---- the children of shared nodes ---- */
+
+struct sibling_slot {
+	uint32_t node; /* 0: free */
+	uint32_t parent;
+};
+
+/* Nodes by parent and entity: open addressing with linear probing, at most half full. */
+struct siblings {
+	struct sibling_slot *slots;
+	size_t slot_count; /* 0 or a power of two */
+	size_t used;
+};
+
+/* The slot of the parent's child of that entity, or the free one where it belongs. */
+static struct sibling_slot *siblings_slot(
+	const struct siblings *s, const uint32_t *entities, uint32_t parent, uint32_t entity)
 {
-	uint32_t a = p->nearest[entity];
-	bool is_stub = false;
+	size_t mask = s->slot_count - 1;
+	size_t i = hash_u64(((uint64_t)parent << 32 | entity) + 0x9e3779b97f4a7c15u) & mask;
 
-	if (a == NO_ID)
-		return NO_ID;
-	switch (p->collapse) {
+	while (s->slots[i].node &&
+		(s->slots[i].parent != parent || entities[s->slots[i].node] != entity))
+		i = (i + 1) & mask;
+	return &s->slots[i];
+}
+
+static void siblings_grow(struct siblings *s, const uint32_t *entities)
+{
+	struct siblings old = *s;
+
+	s->slot_count = old.slot_count ? old.slot_count * 2 : 64;
+	s->slots = xcalloc(s->slot_count, sizeof(*s->slots));
+	for (size_t i = 0; i < old.slot_count; i++) {
+		struct sibling_slot slot = old.slots[i];
+
+		if (slot.node)
+			*siblings_slot(s, entities, slot.parent, entities[slot.node]) = slot;
+	}
+	free(old.slots);
+}
+
+/* The child of that entity, which is `node` if there was none. */
+static uint32_t siblings_at(
+	struct siblings *s, const uint32_t *entities, uint32_t parent, uint32_t node)
+{
+	if (unlikely((s->used + 1) * 2 > s->slot_count))
+		siblings_grow(s, entities);
+	struct sibling_slot *slot = siblings_slot(s, entities, parent, entities[node]);
+
+	if (slot->node == 0) {
+		*slot = (struct sibling_slot){.node = node, .parent = parent};
+		s->used++;
+	}
+	return slot->node;
+}
+
+/* ---- the walk ---- */
+
+/* What an entity node on the walk's path has done; most of it is set only if it has a place. */
+struct step {
+	uint32_t entity_node;
+	uint32_t place; /* the step where stacks continue: this one, or one that it jumped to */
+	bool jumped;	/* here or before */
+
+	uint32_t node; /* of the call tree */
+	uint32_t entity;
+	uint32_t depth;
+	uint32_t fresh_depth; /* of the deepest place on the path whose name is nowhere above it */
+	/* Of the same entity: the next place outwards, or NO_ID; one further out; places in all. */
+	uint32_t outer, far, count;
+	/* To be restored when the walk leaves. */
+	uint32_t at_depth_before, nearest_before;
+};
+
+struct walk {
+	struct play *play;
+	const struct entity_tree *tree;
+	struct step *steps; /* by level of the entity tree; 0 is the root's */
+	uint32_t top;
+	uint32_t *at_depth; /* [depth] the step whose place is there on the path, or was */
+	uint32_t *nearest;  /* [entity] the last step with a place of it, or NO_ID */
+	uint64_t *others_at, *shared_at, *jumped;
+	struct siblings siblings;
+};
+
+/* Whether a step's place is on the path to `end`. */
+static bool is_on_path(const struct walk *w, uint32_t step, const struct step *end)
+{
+	uint32_t depth = w->steps[step].depth;
+
+	return depth <= end->depth && w->at_depth[depth] == step;
+}
+
+/* The step of the innermost place of an entity on the path to `end`, or NO_ID. */
+static uint32_t find_nearest(const struct walk *w, uint32_t entity, const struct step *end)
+{
+	uint32_t at = w->nearest[entity];
+
+	while (at != NO_ID && !is_on_path(w, at, end)) {
+		uint32_t far = w->steps[at].far;
+
+		/* Outwards from a place that is on the path, all are. */
+		at = far != NO_ID && !is_on_path(w, far, end) ? far : w->steps[at].outer;
+	}
+	return at;
+}
+
+/* Whether a frame that follows the place `end` jumps to the nearest place of its entity. */
+static bool is_jump(const struct walk *w, uint32_t nearest, const struct step *end)
+{
+	if (nearest == NO_ID)
+		return false;
+	switch (w->play->collapse) {
 	case COLLAPSE_DIRECT:
-		is_stub = a == cur;
-		break;
+		return &w->steps[nearest] == end;
 	case COLLAPSE_CONSERVATIVE:
-		is_stub = p->nodes.data[a].depth >= p->nodes.data[cur].fresh_depth;
-		break;
+		return w->steps[nearest].depth >= end->fresh_depth;
 	case COLLAPSE_FULL:
-		is_stub = true;
-		break;
+		return true;
 	case COLLAPSE_NONE:
 	case COLLAPSE_COUNT:
 		break;
 	}
-	return is_stub ? a : NO_ID;
+	return false;
 }
 
-static void play_add_node(struct play *p, uint32_t cur, uint32_t entity)
+/* Enters a node's children so far, which have come with its entity node, for being looked up. */
+static void share(struct walk *w, uint32_t node, uint32_t last)
 {
-	const struct play_node *parent = &p->nodes.data[cur];
-	uint32_t target = play_target(p, cur, entity);
-	bool is_fresh = p->nearest[entity] == NO_ID;
-	struct play_node node = {
-		.depth = parent->depth + 1,
-		.stub = NO_ID,
-		.first_seen = UINT32_MAX,
-		.fresh_depth = is_fresh ? parent->depth + 1 : parent->fresh_depth,
-		.pending = NO_ID,
-		.pending_child = NO_ID,
-	};
+	uint32_t end = entity_tree_end(w->tree, node);
 
-	if (target != NO_ID) {
-		node.stub = (uint32_t)p->stubs.count;
-		vec_push(&p->stubs, (struct play_stub){.target = target});
+	if (w->shared_at[node / 64] >> node % 64 & 1)
+		return;
+	rank_set_put(w->shared_at, node);
+	for (uint32_t c = node + 1; c < end && c <= last; c = entity_tree_end(w->tree, c))
+		(void)siblings_at(&w->siblings, w->tree->entity, node, c);
+}
+
+static void add_other(struct walk *w, uint32_t entity_node, uint32_t at, uint32_t stub)
+{
+	rank_set_put(w->others_at, entity_node);
+	share(w, at, entity_node);
+	vec_push(&w->play->others,
+		(struct play_other){
+			.entity_node = entity_node, .at = at, .stub = stub, .next = NO_ID});
+}
+
+/* node: that of the entity node which first jumped so.  Stubs ascend by it. */
+static uint32_t find_stub(const struct play *p, uint32_t node)
+{
+	size_t low = 0, high = p->stubs.count;
+
+	while (low + 1 < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (p->stubs.data[middle].node <= node)
+			low = middle;
+		else
+			high = middle;
 	}
-	vec_push(&p->nodes, node);
+	assert(p->stubs.data[low].node == node);
+	return (uint32_t)low;
 }
 
-static void play_push(struct play *p, uint32_t at, uint32_t entity_node)
+static void jump(struct walk *w, struct step *step, const struct step *end, uint32_t to)
 {
-	p->next[entity_node] = p->nodes.data[at].pending;
-	p->nodes.data[at].pending = entity_node;
+	struct play *p = w->play;
+	uint32_t stub = (uint32_t)p->stubs.count, target = w->steps[to].node;
+
+	step->place = to;
+	step->jumped = true;
+	if (step->node == step->entity_node)
+		vec_push(&p->stubs, (struct play_stub){step->node, end->node, target});
+	else
+		stub = find_stub(p, step->node);
+	add_other(w, step->entity_node, target, stub);
 }
 
-/* Plays one more frame: from cur, the end of the walk's path. */
-static void play_frame(struct play *p, uint32_t cur, uint32_t entity_node)
+/* The step gets a place, after `end`. */
+static void arrive(struct walk *w, struct step *step, const struct step *end, uint32_t nearest)
+{
+	uint32_t self = step->place = w->top, entity = step->entity;
+
+	step->depth = end->depth + 1;
+	step->fresh_depth = nearest == NO_ID ? step->depth : end->fresh_depth;
+	step->outer = step->far = nearest;
+	step->count = 1;
+	if (nearest != NO_ID) {
+		const struct step *outer = &w->steps[nearest];
+		const struct step *far = outer->far == NO_ID ? NULL : &w->steps[outer->far];
+
+		step->count = outer->count + 1;
+		if (far && far->far != NO_ID &&
+			outer->count - far->count == far->count - w->steps[far->far].count)
+			step->far = far->far;
+	}
+	step->at_depth_before = w->at_depth[step->depth];
+	w->at_depth[step->depth] = self;
+	step->nearest_before = w->nearest[entity];
+	w->nearest[entity] = self;
+	if (step->node != step->entity_node)
+		add_other(w, step->entity_node, step->node, NO_ID);
+}
+
+static void leave(struct walk *w)
+{
+	const struct step *step = &w->steps[w->top];
+
+	if (step->place == w->top) {
+		w->at_depth[step->depth] = step->at_depth_before;
+		w->nearest[step->entity] = step->nearest_before;
+	}
+	w->top--;
+}
+
+/* Plays one more frame, a child of the top step's entity node. */
+static void play_frame(struct walk *w, uint32_t entity_node)
+{
+	const struct step *above = &w->steps[w->top], *end = &w->steps[above->place];
+	struct step *step = &w->steps[++w->top];
+
+	step->entity_node = step->node = entity_node;
+	step->entity = w->tree->entity[entity_node];
+	step->jumped = above->jumped;
+	if (w->shared_at[end->node / 64] >> end->node % 64 & 1)
+		step->node = siblings_at(&w->siblings, w->tree->entity, end->node, entity_node);
+	uint32_t nearest = find_nearest(w, step->entity, end);
+	if (is_jump(w, nearest, end))
+		jump(w, step, end, nearest);
+	else
+		arrive(w, step, end, nearest);
+	if (step->jumped)
+		rank_set_put(w->jumped, entity_node);
+}
+
+static void play_all(struct walk *w)
+{
+	const struct tree_runs *runs = &w->tree->runs;
+
+	for (uint32_t r = 0; r < runs->count; r++) {
+		while (w->steps[w->top].entity_node != runs->parent[r])
+			leave(w);
+		for (uint32_t i = r ? runs->first[r] : 1; i < runs->first[r + 1]; i++)
+			play_frame(w, i);
+	}
+}
+
+/* Lists each shared node's others, the first one first. */
+static void chain_others(struct play *p)
+{
+	p->shared_first = xcalloc(p->shared_at.count, sizeof(*p->shared_first));
+	for (size_t s = 0; s < p->shared_at.count; s++)
+		p->shared_first[s] = NO_ID;
+	for (size_t i = p->others.count; i-- > 0;) {
+		uint32_t *first =
+			&p->shared_first[rank_set_below(&p->shared_at, p->others.data[i].at)];
+
+		p->others.data[i].next = *first;
+		*first = (uint32_t)i;
+	}
+}
+
+static void play_stacks(struct play *p)
 {
 	const struct entity_tree *tree = p->tree;
-	uint32_t entity = tree->entity[entity_node], first_seen = p->first_seen[entity_node];
-	bool added;
-	uint32_t id = child_table_at(&p->children, cur, entity, &added);
+	size_t count = tree->node_count;
+	uint32_t levels = tree->depth_max + 1;
+	struct walk w = {.play = p,
+		.tree = tree,
+		.steps = xcalloc(levels, sizeof(*w.steps)),
+		.at_depth = xcalloc(levels, sizeof(*w.at_depth)),
+		.nearest = xcalloc(tree->entity_count, sizeof(*w.nearest)),
+		.others_at = rank_set_bits(count, p->arena),
+		.shared_at = rank_set_bits(count, p->arena),
+		.jumped = rank_set_bits(count, p->arena)};
 
-	if (added)
-		play_add_node(p, cur, entity);
-	struct play_node *node = &p->nodes.data[id];
-	p->arrival[entity_node] = id;
-	if (first_seen < node->first_seen)
-		node->first_seen = first_seen;
-	if (entity_tree_end(tree, entity_node) == entity_node + 1)
-		return; /* no stack continues from here */
-	if (node->stub != NO_ID) {
-		play_push(p, p->stubs.data[node->stub].target, entity_node);
-		return;
-	}
-	if (node->pending == NO_ID) {
-		node->link = p->nodes.data[cur].pending_child;
-		p->nodes.data[cur].pending_child = id;
-	}
-	play_push(p, id, entity_node);
+	for (size_t i = 0; i < tree->entity_count; i++)
+		w.nearest[i] = NO_ID;
+	w.steps[0].entity = NO_ID;
+	play_all(&w);
+	p->others_at = rank_set_make(w.others_at, count, p->arena);
+	p->shared_at = rank_set_make(w.shared_at, count, p->arena);
+	p->jumped = w.jumped;
+	chain_others(p);
+	free(w.steps);
+	free(w.at_depth);
+	free(w.nearest);
+	free(w.siblings.slots);
 }
 
-static void play_advance(struct play *p, uint32_t cur)
-{
-	uint32_t from = p->nodes.data[cur].pending;
-	uint32_t end = entity_tree_end(p->tree, from);
+/* ---- weights ---- */
 
-	p->nodes.data[cur].pending = p->next[from];
-	for (uint32_t i = from + 1; i < end; i = entity_tree_end(p->tree, i))
-		play_frame(p, cur, i);
+static bool has_jumped(const struct play *p, uint32_t entity_node)
+{
+	return p->jumped[entity_node / 64] >> entity_node % 64 & 1;
 }
 
-static uint32_t play_enter(struct play *p, uint32_t cur)
+/* [other] For jumps, while they are weighed. */
+struct weighing {
+	uint32_t *before; /* the jump to the same stub before it in the stack, or NO_ID */
+	uint32_t *jumps;  /* how often the stub was taken up to here */
+};
+
+/* A jump in all stacks through the entity node of other number i. */
+static void weigh_jump(const struct play *p, const struct entity_tree *tree,
+	const struct weighing *w, struct play_jumps *stub, uint32_t i)
 {
-	uint32_t child = p->nodes.data[cur].pending_child;
-	struct play_node *c = &p->nodes.data[child];
-	uint32_t *nearest = &p->nearest[play_entity(p, child)];
+	uint32_t entity_node = p->others.data[i].entity_node, before = stub->last_jump;
+	int64_t below = entity_tree_weight_below(tree, entity_node);
 
-	p->nodes.data[cur].pending_child = c->link;
-	c->link = *nearest;
-	*nearest = child;
-	return child;
-}
-
-static uint32_t play_leave(struct play *p, uint32_t cur)
-{
-	p->nearest[play_entity(p, cur)] = p->nodes.data[cur].link;
-	return play_parent(p, cur);
-}
-
-static void play_all(struct play *p)
-{
-	uint32_t cur = 0;
-
-	play_push(p, 0, 0);
-	for (;;) {
-		if (p->nodes.data[cur].pending != NO_ID)
-			play_advance(p, cur);
-		else if (p->nodes.data[cur].pending_child != NO_ID)
-			cur = play_enter(p, cur);
-		else if (cur != 0)
-			cur = play_leave(p, cur);
-		else
-			return;
-	}
-}
-
-/* A jump in all stacks through entity node i. */
-static void weigh_jump(
-	struct play *p, const struct entity_tree *tree, struct play_jumps *stub, uint32_t i)
-{
-	int64_t below = entity_tree_weight_below(tree, i);
-	uint32_t before = stub->last_jump;
-
-	while (before != 0 && entity_tree_end(tree, before) <= i)
-		before = p->next[before];
-	p->next[i] = before;
+	while (before != NO_ID &&
+		entity_tree_end(tree, p->others.data[before].entity_node) <= entity_node)
+		before = w->before[before];
+	w->before[i] = before;
 	stub->last_jump = i;
-	p->jumps[i] = before == 0 ? 1 : p->jumps[before] + 1;
-	if (p->jumps[i] > stub->jumps_max)
-		stub->jumps_max = p->jumps[i];
+	w->jumps[i] = before == NO_ID ? 1 : w->jumps[before] + 1;
+	if (w->jumps[i] > stub->jumps_max)
+		stub->jumps_max = w->jumps[i];
 	stub->jumps += below;
-	if (before == 0)
+	if (before == NO_ID)
 		stub->weight += below;
 }
 
-/* The first arrival in a stack decides; the later ones lie in the subtree of the first. */
-static void weigh_node(
-	const struct play *p, const struct entity_tree *tree, struct play_figures *node, uint32_t i)
+/* The first arrival in a stack decides; the later ones are in the subtree of the first. */
+static void weigh_node(const struct play *p, const struct entity_tree *tree,
+	struct play_sums *shared, uint32_t entity_node)
 {
-	if (i < node->reached_end)
+	if (entity_node < shared->reached_end)
 		return;
-	node->reached_end = entity_tree_end(tree, i);
-	int64_t below = entity_tree_weight_between(tree, i, node->reached_end);
-	if (p->jumped[i])
-		node->indirect += below;
+	shared->reached_end = entity_tree_end(tree, entity_node);
+	int64_t below = entity_tree_weight_between(tree, entity_node, shared->reached_end);
+	if (has_jumped(p, entity_node))
+		shared->figures.indirect += below;
 	else
-		node->direct += below;
+		shared->figures.direct += below;
 }
 
-static void weigh_all(struct play *p, const struct play_weights *w)
+/* The entity node arrives at that node, which is shared. */
+static void weigh_arrival(const struct play *p, const struct play_weights *w,
+	const struct weighing *weighing, uint32_t node, uint32_t entity_node)
 {
-	for (uint32_t i = 1; i < w->tree->node_count; i++) {
-		uint32_t at = p->arrival[i], stub = p->nodes.data[at].stub;
+	struct play_sums *shared = &w->shared[rank_set_below(&p->shared_at, node)];
+	const struct play_other *other = play_other(p, entity_node);
 
-		if (w->tree->is_passed && !w->tree->is_passed[i])
-			continue;
-		/* Most never jump; what is not written stays zero and takes no memory. */
-		if (stub != NO_ID || p->jumped[entity_tree_parent(w->tree, i)])
-			p->jumped[i] = true;
-		if (stub != NO_ID) {
-			weigh_jump(p, w->tree, &w->stubs[stub], i);
-			at = p->stubs.data[stub].target;
-			/* Nodes above a node were reached before it. */
-			assert(i < w->nodes[at].reached_end);
-		} else {
-			weigh_node(p, w->tree, &w->nodes[at], i);
-		}
-		w->nodes[at].in_only += entity_tree_weight(w->tree, i);
+	if (w->tree->is_passed && !w->tree->is_passed[entity_node])
+		return;
+	if (other && other->stub != NO_ID)
+		weigh_jump(p, w->tree, weighing, &w->stubs[other->stub],
+			(uint32_t)(other - p->others.data));
+	else
+		weigh_node(p, w->tree, shared, entity_node);
+	/* Nodes above a node were reached before it. */
+	assert(entity_node < shared->reached_end);
+	shared->figures.in_only += entity_tree_weight(w->tree, entity_node);
+}
+
+static void weigh_all(const struct play *p, const struct play_weights *w, const struct weighing *g)
+{
+	uint32_t count = (uint32_t)w->tree->node_count, shared = rank_set_next(&p->shared_at, 0);
+
+	for (size_t i = 0; i < p->others.count; i++) {
+		const struct play_other *o = &p->others.data[i];
+
+		for (; shared < o->entity_node; shared = rank_set_next(&p->shared_at, shared + 1))
+			weigh_arrival(p, w, g, shared, shared);
+		weigh_arrival(p, w, g, o->at, o->entity_node);
 	}
+	assert(shared == count);
 }
 
 static void weigh_metrics(struct play *p)
 {
+	struct weighing weighing = {.before = xcalloc(p->others.count, sizeof(uint32_t)),
+		.jumps = xcalloc(p->others.count, sizeof(uint32_t))};
+
 	p->metric_count = p->tree->other_count + 1;
 	p->weights = xcalloc(p->metric_count, sizeof(*p->weights));
 	for (size_t k = 0; k < p->metric_count; k++) {
 		struct play_weights *w = &p->weights[k];
 
 		w->tree = k == 0 ? p->tree : p->tree->others[k - 1];
-		w->nodes = xcalloc(p->nodes.count, sizeof(*w->nodes));
+		w->shared = xcalloc(p->shared_at.count, sizeof(*w->shared));
 		w->stubs = xcalloc(p->stubs.count, sizeof(*w->stubs));
-		weigh_all(p, w);
+		for (size_t i = 0; i < p->stubs.count; i++)
+			w->stubs[i].last_jump = NO_ID;
+		weigh_all(p, w, &weighing);
+	}
+	free(weighing.before);
+	free(weighing.jumps);
+}
+
+/* A node or stub is first seen with the first of the entity nodes that came to it. */
+static void play_order(struct play *p)
+{
+	uint32_t *seen = p->first_seen = entity_tree_first_seen(p->tree);
+
+	for (size_t i = 0; i < p->others.count; i++) {
+		const struct play_other *o = &p->others.data[i];
+		uint32_t node = o->stub == NO_ID ? o->at : p->stubs.data[o->stub].node;
+
+		if (seen[o->entity_node] < seen[node])
+			seen[node] = seen[o->entity_node];
 	}
 }
 
-void play_init(struct play *p, const struct entity_tree *tree, enum collapse collapse)
+void play_init(
+	struct play *p, const struct entity_tree *tree, enum collapse collapse, bool has_order)
 {
-	*p = (struct play){.tree = tree, .collapse = collapse};
-	child_table_init(&p->children, tree->node_count);
-	vec_reserve(&p->nodes, tree->node_count);
-	vec_push(&p->nodes,
-		(struct play_node){.stub = NO_ID, .pending = NO_ID, .pending_child = NO_ID});
-	p->nearest = xcalloc(tree->entity_count, sizeof(*p->nearest));
-	for (size_t i = 0; i < tree->entity_count; i++)
-		p->nearest[i] = NO_ID;
-	p->arrival = xcalloc(tree->node_count, sizeof(*p->arrival));
-	p->next = xcalloc(tree->node_count, sizeof(*p->next));
-	p->jumps = xcalloc(tree->node_count, sizeof(*p->jumps));
-	p->jumped = xcalloc(tree->node_count, sizeof(*p->jumped));
-	p->first_seen = entity_tree_first_seen(tree);
-	play_all(p);
-	free(p->first_seen);
+	*p = (struct play){.tree = tree, .collapse = collapse, .arena = arena_create()};
+	play_stacks(p);
 	weigh_metrics(p);
+	if (has_order)
+		play_order(p);
 }
 
 void play_deinit(struct play *p)
 {
-	child_table_deinit(&p->children);
-	vec_deinit(&p->nodes);
-	vec_deinit(&p->stubs);
 	for (size_t k = 0; k < p->metric_count; k++) {
-		free(p->weights[k].nodes);
+		free(p->weights[k].shared);
 		free(p->weights[k].stubs);
 	}
 	free(p->weights);
-	free(p->nearest);
-	free(p->arrival);
-	free(p->next);
-	free(p->jumps);
-	free(p->jumped);
+	free(p->first_seen);
+	free(p->shared_first);
+	vec_deinit(&p->others);
+	vec_deinit(&p->stubs);
+	arena_destroy(p->arena);
+}
+
+/* ---- what is known of a node ---- */
+
+uint32_t play_stub(const struct play *p, uint32_t node)
+{
+	const struct play_other *other = play_other(p, node);
+
+	return other ? other->stub : NO_ID;
+}
+
+bool play_is_node(const struct play *p, uint32_t number)
+{
+	const struct play_other *other = play_other(p, number);
+
+	return other == NULL || (other->stub != NO_ID && p->stubs.data[other->stub].node == number);
+}
+
+uint32_t play_parent(const struct play *p, uint32_t node)
+{
+	uint32_t parent = entity_tree_parent(p->tree, node);
+	const struct play_other *other = play_other(p, parent);
+
+	return other ? other->at : parent;
+}
+
+struct play_figures play_figures(const struct play *p, size_t metric, uint32_t node)
+{
+	const struct play_weights *w = &p->weights[metric];
+
+	if (rank_set_has(&p->shared_at, node))
+		return w->shared[rank_set_below(&p->shared_at, node)].figures;
+	if (rank_set_has(&p->others_at, node))
+		return (struct play_figures){0};
+	int64_t below = entity_tree_weight_below(w->tree, node);
+	bool jumped = has_jumped(p, node);
+
+	return (struct play_figures){.direct = jumped ? 0 : below,
+		.indirect = jumped ? below : 0,
+		.in_only = entity_tree_weight(w->tree, node)};
+}
+
+struct play_arrivals play_arrivals(const struct play *p, uint32_t node)
+{
+	return (struct play_arrivals){.entity_node = node,
+		.next = rank_set_has(&p->shared_at, node)
+				? p->shared_first[rank_set_below(&p->shared_at, node)]
+				: NO_ID,
+		.is_first = true};
+}
+
+bool play_arrives(const struct play *p, struct play_arrivals *a)
+{
+	if (a->is_first) {
+		a->is_first = false;
+		return true;
+	}
+	if (a->next == NO_ID)
+		return false;
+	a->entity_node = p->others.data[a->next].entity_node;
+	a->next = p->others.data[a->next].next;
+	return true;
 }

@@ -2,40 +2,46 @@
 #define SONDE_ANALYSIS_CALLTREE_PLAY_H
 
 /*
- * The call tree as it is made, before it is laid out in rows: nodes and stubs in the order in which
- * they are made, with their weights.
+ * The call tree before it is laid out in rows.
+ *
+ * Its nodes and stubs have the numbers of entity nodes: each that of the first that arrives there,
+ * in the entity tree's pre-order.  So most of the tree is the entity tree, and only what differs
+ * takes memory: entity nodes that make no node of their own ("others": jumps, and those that arrive
+ * where another was before), and nodes at which several arrive ("shared").  The number of a parent
+ * is less than its child's.
  */
 
 #include "analysis/calltree.h"
-#include "base/child_table.h"
+#include "base/vec.h"
 
-/* A node of the call tree, or a stub.  Its parent and entity are those of children.nodes[number].
- */
-struct play_node {
-	uint32_t depth;
-	uint32_t stub;	      /* a stub's index in play.stubs; else NO_ID */
-	uint32_t first_seen;  /* lowest of the entity nodes that arrived here */
-	uint32_t fresh_depth; /* of the deepest node on the path whose name is nowhere above it */
-
-	/* While stacks are played. */
-	uint32_t pending;	/* first entity node to continue from here; chained by play.next */
-	uint32_t pending_child; /* first child with pending entity nodes */
-	uint32_t link; /* pending: the next such sibling; entered: the outer node of its entity */
+/* An entity node that jumps, or arrives at a node that another has made. */
+struct play_other {
+	uint32_t entity_node;
+	uint32_t at;   /* the node where stacks continue: a jump's target */
+	uint32_t stub; /* of a jump: index in play.stubs; else NO_ID */
+	uint32_t next; /* the next one at the same node; NO_ID: none */
 };
 
 struct play_stub {
+	uint32_t node;	 /* its number: the entity node that jumped first */
+	uint32_t parent; /* node */
 	uint32_t target; /* node */
 };
 
 /* The stacks' figures at a node. */
 struct play_figures {
 	int64_t direct, indirect, in_only;
-	uint32_t reached_end; /* end of the entity subtree that was last counted here */
+};
+
+/* The figures at a shared node. */
+struct play_sums {
+	struct play_figures figures;
+	uint32_t reached_end; /* end of the entity subtree that was last counted */
 };
 
 /* The stacks' figures at a stub. */
 struct play_jumps {
-	uint32_t last_jump; /* the entity node that last arrived; 0: none */
+	uint32_t last_jump; /* index of the last in play.others; NO_ID: none */
 	uint32_t jumps_max;
 	int64_t weight;
 	__int128 jumps; /* weight × jumps, may exceed 64 bits */
@@ -44,38 +50,60 @@ struct play_jumps {
 /* The figures by one metric. */
 struct play_weights {
 	const struct entity_tree *tree;
-	struct play_figures *nodes;
+	struct play_sums *shared;
 	struct play_jumps *stubs;
 };
 
 struct play {
 	const struct entity_tree *tree;
 	enum collapse collapse;
-	struct child_table children;
-	VEC(struct play_node) nodes; /* 0 is the nameless root */
-	VEC(struct play_stub) stubs;
-	struct play_weights *weights; /* [metric_count], the tree's own metric first */
+	struct arena *arena;
+	struct rank_set others_at;     /* the entity nodes of others */
+	VEC(struct play_other) others; /* ascending by entity node */
+	struct rank_set shared_at;     /* nodes that others arrive at, too */
+	uint32_t *shared_first;	       /* [shared] the first of them: index in others */
+	const uint64_t *jumped;	       /* a bit for each entity node: whether a jump led there */
+	VEC(struct play_stub) stubs;   /* ascending by node */
+	struct play_weights *weights;  /* [metric_count], the tree's own metric first */
 	size_t metric_count;
-	uint32_t *nearest;    /* [entity]: innermost node of it on the path, or NO_ID */
-	uint32_t *first_seen; /* [entity node], while stacks are played */
-	uint32_t *arrival;    /* [entity node]: the node or stub it arrived at */
-	uint32_t *next;	 /* [entity node]: the next pending one; later the jump before this one */
-	uint32_t *jumps; /* [entity node]: how often its stub was taken up to here */
-	bool *jumped;	 /* [entity node]: whether any stub was */
+	/* [node] the lowest entity_tree_first_seen of the entity nodes that came to it, or NULL */
+	uint32_t *first_seen;
 };
 
-/* Plays and weighs all stacks. */
-void play_init(struct play *p, const struct entity_tree *tree, enum collapse collapse);
+/* Plays and weighs all stacks; makes first_seen if has_order. */
+void play_init(
+	struct play *p, const struct entity_tree *tree, enum collapse collapse, bool has_order);
 void play_deinit(struct play *p);
 
-static inline uint32_t play_parent(const struct play *p, size_t node)
+/* The other that an entity node is, or NULL. */
+static inline const struct play_other *play_other(const struct play *p, uint32_t entity_node)
 {
-	return p->children.nodes.data[node].parent;
+	return rank_set_has(&p->others_at, entity_node)
+		       ? &p->others.data[rank_set_below(&p->others_at, entity_node)]
+		       : NULL;
 }
 
-static inline uint32_t play_entity(const struct play *p, size_t node)
-{
-	return p->children.nodes.data[node].key;
-}
+/* Whether a number is that of a node or stub. */
+bool play_is_node(const struct play *p, uint32_t number);
+/* A stub's index in play.stubs; a node's: NO_ID. */
+uint32_t play_stub(const struct play *p, uint32_t node);
+/* The node's parent; of the root: 0. */
+uint32_t play_parent(const struct play *p, uint32_t node);
+/* All are zero for a stub. */
+struct play_figures play_figures(const struct play *p, size_t metric, uint32_t node);
+
+/*
+ * The entity nodes that arrive at a node: itself first, then others.
+ *
+ *	for (struct play_arrivals a = play_arrivals(p, node); play_arrives(p, &a);)
+ *		use(a.entity_node);
+ */
+struct play_arrivals {
+	uint32_t entity_node;
+	uint32_t next; /* index in others, or NO_ID */
+	bool is_first;
+};
+struct play_arrivals play_arrivals(const struct play *p, uint32_t node);
+bool play_arrives(const struct play *p, struct play_arrivals *a);
 
 #endif
