@@ -22,7 +22,7 @@ struct builder *builder_create(void)
 	stack_table_init(&b->stacks);
 	label_tables_init(&b->labels, &b->budget);
 	b->budget.left = UINT64_MAX;
-	b->row_count = 1;
+	row_index_init(&b->rows);
 	b->process_left_out.i = b->thread_left_out.i = NO_ID;
 	b->sample_left_out = SIZE_MAX;
 	b->frame_before = b->arcs.before = UINT32_MAX;
@@ -52,7 +52,7 @@ void builder_destroy(struct builder *b)
 	weight_rows_deinit(&b->weights);
 	place_runs_deinit(&b->place_runs);
 	stack_table_deinit(&b->stacks);
-	vec_deinit(&b->row_of_stack);
+	row_index_deinit(&b->rows);
 	vec_deinit(&b->samples_of_row);
 	vec_deinit(&b->sample_stack);
 	vec_deinit(&b->sample_thread);
@@ -72,7 +72,7 @@ metric_id builder_metric(struct builder *b, struct str name, struct str unit)
 	size_t before = b->metrics.count;
 	metric_id id = {row_table_intern(&b->metrics, &metric_rows, &m)};
 
-	assert((b->columns == NULL && b->row_count == 1) || b->metrics.count == before);
+	assert((b->columns == NULL && b->rows.count == 1) || b->metrics.count == before);
 	/* Of each metric, and how many samples. */
 	b->row_price = BUDGET_WEIGHT_BYTES + 8 * (b->metrics.count + 1);
 	return id;
@@ -265,11 +265,11 @@ bool builder_can_adopt(const struct builder *b, size_t count)
 	       budget_unkept(&b->budget) / BUDGET_STACK_BYTES >= count;
 }
 
-void builder_adopt_stacks(struct builder *b, struct stack *stacks, size_t count)
+void builder_adopt_stacks(struct builder *b, frame_id *frames, size_t count, struct run_list *runs)
 {
 	assert(builder_can_adopt(b, count));
 	budget_take(&b->budget, BUDGET_STACK_BYTES * (count - 1));
-	stack_table_adopt(&b->stacks, stacks, count);
+	stack_table_adopt(&b->stacks, frames, count, runs, b->arena);
 }
 
 size_t builder_stack_path(struct builder *b, stack_id parent, const frame_id *frames, size_t count,

@@ -57,13 +57,13 @@ stack_id builder_stack(struct builder *b, stack_id parent, frame_id frame);
  */
 bool builder_stack_push(struct builder *b, stack_id parent, frame_id frame, stack_id *stack);
 /*
- * Takes over a whole tree: stacks[0] is the empty stack, parents come before their children, frames
- * are the builder's, and no frame occurs twice under one parent.  stacks was allocated with malloc,
- * and then belongs to the builder.  builder_can_adopt returns whether there is room for `count`
- * stacks, and no other stack so far.
+ * Takes over a whole tree: the frames of stacks, the builder's, in frames[count], which was
+ * allocated with malloc and then belongs to the builder, and the runs of its nodes.  Stack 0 is the
+ * empty one, its frame NO_ID; no frame occurs twice under one parent.  builder_can_adopt returns
+ * whether there is room for `count` stacks, and no other stack so far.
  */
 bool builder_can_adopt(const struct builder *b, size_t count);
-void builder_adopt_stacks(struct builder *b, struct stack *stacks, size_t count);
+void builder_adopt_stacks(struct builder *b, frame_id *frames, size_t count, struct run_list *runs);
 /*
  * Stores the stacks of frames[count], each called from the one before, the first from `parent`, in
  * stacks[count].  Makes at most new_max new stacks, and no more than there is room for; returns how

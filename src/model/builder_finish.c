@@ -47,14 +47,14 @@ static const int64_t *sample_counts(const struct builder *b)
 	return NULL;
 }
 
-/* Counts the samples by row. */
+/* Counts the samples by row; there is a table. */
 static void count_samples(struct builder *b)
 {
 	const stack_id *stack = b->sample_stack.data;
-	const uint32_t *row = b->row_of_stack.data;
+	const uint32_t *row = b->rows.table.data;
 	const int64_t *counts = sample_counts(b);
 
-	vec_extend(&b->samples_of_row, b->row_count);
+	vec_extend(&b->samples_of_row, b->rows.count);
 	uint64_t *samples = b->samples_of_row.data, all = 0;
 	for (size_t i = 0; i < b->sample_stack.count; i++) {
 		uint64_t n = sample_count(counts ? &counts[i] : NULL);
@@ -65,13 +65,13 @@ static void count_samples(struct builder *b)
 	add_saturating(&b->samples_sum, all);
 }
 
-/* The samples' weights in that metric by row.  The sums were found to fit. */
+/* The samples' weights in that metric by row; there is a table.  The sums were found to fit. */
 static int64_t *sum_samples(const struct builder *b, size_t metric)
 {
 	const int64_t *weight = b->columns[metric].of_sample.data;
 	const stack_id *stack = b->sample_stack.data;
-	const uint32_t *row = b->row_of_stack.data;
-	int64_t *sum = xcalloc(b->row_count, sizeof(*sum));
+	const uint32_t *row = b->rows.table.data;
+	int64_t *sum = xcalloc(b->rows.count, sizeof(*sum));
 
 	for (size_t i = 0; i < b->sample_stack.count; i++)
 		add_wrapping(&sum[row[stack[i].i]], weight[i]);
@@ -145,23 +145,24 @@ static void freeze_samples(struct builder *b, struct profile *p)
  */
 static uint32_t *freeze_weighted(const struct builder *b, struct profile *p)
 {
-	const uint32_t *row = b->row_of_stack.data;
-	size_t count =
-		b->row_of_stack.count < p->stack_count ? b->row_of_stack.count : p->stack_count;
+	const struct row_index *ix = &b->rows;
+	size_t count = ix->table.count < p->stack_count ? ix->table.count : p->stack_count;
 	uint64_t *bits = rank_set_bits(p->stack_count, p->arena);
-	uint32_t *rows = xcalloc(b->row_count, sizeof(*rows)), next = 1;
+	uint32_t *rows = ix->has_table ? xcalloc(ix->count, sizeof(*rows)) : NULL, next = 1;
 	bool is_same = true;
 
+	for (size_t i = 0; i < ix->stacks.count; i++)
+		rank_set_put(bits, ix->stacks.data[i].i);
 	for (uint32_t i = 0; i < count; i++) {
-		if (row[i] == 0)
+		if (ix->table.data[i] == 0)
 			continue;
 		rank_set_put(bits, i);
-		is_same &= row[i] == next;
-		rows[next++] = row[i];
+		is_same &= ix->table.data[i] == next;
+		rows[next++] = ix->table.data[i];
 	}
-	assert(next == b->row_count);
+	assert(next + ix->stacks.count == ix->count);
 	p->weighted = rank_set_make(bits, p->stack_count, p->arena);
-	p->row_count = b->row_count;
+	p->row_count = ix->count;
 	if (!is_same)
 		return rows;
 	free(rows);
@@ -175,8 +176,8 @@ static void *order_rows(struct builder *b, void *column, const uint32_t *rows)
 
 	if (rows == NULL)
 		return column;
-	to = xrealloc_array(NULL, b->row_count, sizeof(*to));
-	for (size_t i = 0; i < b->row_count; i++)
+	to = xrealloc_array(NULL, b->rows.count, sizeof(*to));
+	for (size_t i = 0; i < b->rows.count; i++)
 		to[i] = from[rows[i]];
 	free(column);
 	return to;
@@ -200,18 +201,20 @@ static void freeze_weights(struct builder *b, struct profile *p)
 	int64_t **weight = ARENA_ARRAY(p->arena, int64_t *, p->metric_count);
 	int64_t *total = ARENA_ARRAY(p->arena, int64_t, p->metric_count);
 
+	if (b->sample_stack.count)
+		row_index_tabulate(&b->rows);
 	uint32_t *rows = freeze_weighted(b, p);
 
 	if (b->sample_stack.count == 0) {
 		weight_rows_begin(&b->weights, p->metric_count);
-		weight_rows_take(&b->weights, weight, b->row_count);
+		weight_rows_take(&b->weights, weight, b->rows.count);
 	}
 	for (size_t m = 0; m < p->metric_count; m++) {
 		if (b->sample_stack.count)
 			weight[m] = sum_samples(b, m);
 		weight[m] = order_rows(b, weight[m], rows);
-		arena_adopt(p->arena, weight[m], b->row_count * sizeof(*weight[m]));
-		for (size_t i = 0; i < b->row_count; i++)
+		arena_adopt(p->arena, weight[m], b->rows.count * sizeof(*weight[m]));
+		for (size_t i = 0; i < b->rows.count; i++)
 			total[m] += weight[m][i];
 	}
 	p->row_weight = (const int64_t *const *)weight;
@@ -219,7 +222,7 @@ static void freeze_weights(struct builder *b, struct profile *p)
 	if (b->sample_stack.count)
 		count_samples(b);
 	freeze_row_samples(b, p, rows);
-	vec_deinit(&b->row_of_stack);
+	row_index_deinit(&b->rows);
 	free(rows);
 }
 
@@ -238,23 +241,12 @@ static void measure_depth(struct profile *p)
 	free(depth);
 }
 
-static uint32_t parent_of(const void *stacks, uint32_t i)
-{
-	return ((const struct stack *)stacks)[i].parent.i;
-}
-
-/* Stores parents by run, then packs the frames. */
 static void freeze_stacks(struct builder *b, struct profile *p)
 {
-	struct stack *stacks = stack_table_take(&b->stacks);
-	uint32_t *words = (uint32_t *)stacks;
+	frame_id *frames = stack_table_take(&b->stacks, &p->runs, p->arena);
 
-	_Static_assert(sizeof(*stacks) == 2 * sizeof(*words) && offsetof(struct stack, frame) == 4,
-		"every second word is a frame");
-	tree_runs_make(&p->runs, p->stack_count, parent_of, stacks, p->arena);
-	for (size_t i = 0; i < p->stack_count; i++)
-		words[i] = words[2 * i + 1];
-	p->stack_frame = adopt(p->arena, words, p->stack_count, sizeof(*p->stack_frame));
+	arena_adopt(p->arena, frames, p->stack_count * sizeof(*frames));
+	p->stack_frame = frames;
 }
 
 /*

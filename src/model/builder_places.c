@@ -49,13 +49,9 @@ void builder_places_end(struct builder *b)
 
 	if (!b->has_places)
 		return;
-	assert(stack_table_count(&b->stacks) == 1 && b->row_count == 1);
-	vec_extend(&b->row_of_stack, (size_t)count + 1);
-	for (uint32_t i = 0; i < count; i++) {
-		stack_id stack = stack_table_push(&b->stacks, (stack_id){0}, (frame_id){i});
-
-		b->row_of_stack.data[stack.i] = i + 1;
-	}
-	b->row_count = count + 1;
+	assert(stack_table_count(&b->stacks) == 1 && b->rows.count == 1);
+	for (uint32_t i = 0; i < count; i++)
+		(void)row_index_add(
+			&b->rows, stack_table_push(&b->stacks, (stack_id){0}, (frame_id){i}));
 	place_runs_deinit(&b->place_runs);
 }

@@ -17,6 +17,7 @@
 #include "model/budget.h"
 #include "model/label_tables.h"
 #include "model/place_runs.h"
+#include "model/row_index.h"
 #include "model/row_kinds.h"
 #include "model/stack_table.h"
 #include "model/weight_rows.h"
@@ -37,8 +38,7 @@ struct builder {
 	uint32_t frame_before; /* what builder_frame returned last */
 	struct arc_table arcs;
 	struct stack_table stacks;
-	VEC(uint32_t) row_of_stack; /* as long as the last stack that has one needs, or longer */
-	uint32_t row_count;	    /* including row 0, which no stack has */
+	struct row_index rows;
 	uint64_t row_price;
 	struct weight_rows weights;   /* [row] added without samples; frame i has row i + 1 */
 	struct place_runs place_runs; /* of builder_place; frames it knows are not in the lookup */

@@ -10,31 +10,24 @@
 
 #include "model/builder_state.h"
 
-/* How far row_of_stack extends past a new stack, so that not every new one makes it grow. */
-#define STACKS_MORE 64
-
-static inline bool has_row(const struct builder *b, stack_id stack)
-{
-	return stack.i < b->row_of_stack.count && b->row_of_stack.data[stack.i] != 0;
-}
-
 /* The stack's row of weights, which is made if there is none. */
 static uint32_t row_at(struct builder *b, stack_id stack)
 {
-	if (unlikely(stack.i >= b->row_of_stack.count))
-		vec_extend(&b->row_of_stack, (size_t)stack.i + STACKS_MORE);
-	uint32_t *row = &b->row_of_stack.data[stack.i];
-	if (*row == 0)
-		*row = b->row_count++;
-	return *row;
+	uint32_t row = row_index_find(&b->rows, stack);
+
+	return row ? row : row_index_add(&b->rows, stack);
 }
 
 /* The same, paid for if it is new; without room, the row of the stack "[left out]". */
 static uint32_t row_paid(struct builder *b, stack_id stack)
 {
+	uint32_t row = row_index_find(&b->rows, stack);
+
+	if (row)
+		return row;
 	if (!pay(b, BUDGET_SAMPLE, b->row_price))
-		stack = builder_stack_left_out(b);
-	return row_at(b, stack);
+		return row_at(b, builder_stack_left_out(b));
+	return row_index_add(&b->rows, stack);
 }
 
 static void row_samples_add(struct builder *b, uint32_t row, uint64_t samples)
@@ -46,9 +39,10 @@ static void row_samples_add(struct builder *b, uint32_t row, uint64_t samples)
 
 void builder_warm_weight(const struct builder *b, stack_id stack)
 {
-	if (!has_row(b, stack))
+	uint32_t row = stack.i < b->rows.table.count ? b->rows.table.data[stack.i] : 0;
+
+	if (row == 0)
 		return;
-	uint32_t row = b->row_of_stack.data[stack.i];
 	if (b->weights.metric_count)
 		__builtin_prefetch(&b->weights.sums.data[row * b->weights.metric_count], 1);
 	if (row < b->samples_of_row.count)
@@ -58,7 +52,7 @@ void builder_warm_weight(const struct builder *b, stack_id stack)
 void builder_weight(struct builder *b, stack_id stack, const int64_t *weight, uint64_t samples)
 {
 	assert(stack.i < stack_table_count(&b->stacks) && b->sample_stack.count == 0);
-	uint32_t row = has_row(b, stack) ? b->row_of_stack.data[stack.i] : row_paid(b, stack);
+	uint32_t row = row_paid(b, stack);
 
 	if (unlikely(!b->has_weights))
 		weight_rows_begin(&b->weights, b->metrics.count);
@@ -134,14 +128,14 @@ void builder_sample(struct builder *b, stack_id stack, thread_id thread, uint64_
 	for (size_t m = 0; m < b->metrics.count; m++)
 		weight_bounds_add(&b->columns[m].bounds, weight[m]);
 	uint64_t price = BUDGET_SAMPLE_BYTES + 8 * b->metrics.count;
-	bool is_new = !has_row(b, stack);
+	bool is_new = row_index_find(&b->rows, stack) == 0;
 	b->is_left_out = !pay(b, BUDGET_SAMPLE, is_new ? price + b->row_price : price);
 	if (unlikely(b->is_left_out)) {
 		sum_sample(b, thread, time_ns, weight);
 		return;
 	}
 	if (is_new)
-		(void)row_at(b, stack);
+		(void)row_index_add(&b->rows, stack);
 	push_sample(b, stack, thread, time_ns, weight);
 }
 
@@ -192,14 +186,13 @@ static void samples_one_by_one(struct builder *b, const struct sample_columns *s
 /* Gives rows to the stacks that have none; there is room for them. */
 static void rows_ensure(struct builder *b, const stack_id *stack, size_t count)
 {
-	uint32_t stacks = (uint32_t)stack_table_count(&b->stacks), before = b->row_count;
+	uint32_t stacks = (uint32_t)stack_table_count(&b->stacks), before = b->rows.count;
 
 	for (size_t i = 0; i < count; i++) {
 		assert(stack[i].i < stacks);
-		if (unlikely(!has_row(b, stack[i])))
-			(void)row_at(b, stack[i]);
+		(void)row_at(b, stack[i]);
 	}
-	budget_take(&b->budget, (b->row_count - before) * b->row_price);
+	budget_take(&b->budget, (b->rows.count - before) * b->row_price);
 }
 
 void builder_samples(struct builder *b, const struct sample_columns *s)
@@ -238,11 +231,11 @@ void builder_samples(struct builder *b, const struct sample_columns *s)
 /* The last row replaces one that no longer belongs to a stack. */
 static void drop_row(struct builder *b, uint32_t row)
 {
-	uint32_t last = --b->row_count;
+	uint32_t last = --b->rows.count;
 
-	for (size_t i = 0; i < b->row_of_stack.count; i++)
-		if (b->row_of_stack.data[i] == last)
-			b->row_of_stack.data[i] = row;
+	for (uint32_t i = 0; i < b->rows.table.count; i++)
+		if (b->rows.table.data[i] == last)
+			b->rows.table.data[i] = row;
 	weight_rows_move(&b->weights, last, row);
 	if (row != last && last < b->samples_of_row.count)
 		b->samples_of_row.data[row] = b->samples_of_row.data[last];
@@ -261,11 +254,12 @@ static void join_rows(struct builder *b, uint32_t from, uint32_t to)
 }
 
 /* Whether samples without a stack have any weight. */
-static bool has_weight_of_none(const struct builder *b)
+static bool has_weight_of_none(struct builder *b)
 {
-	if (!has_row(b, (stack_id){0}))
+	uint32_t row = row_index_find(&b->rows, (stack_id){0});
+
+	if (row == 0)
 		return false;
-	uint32_t row = b->row_of_stack.data[0];
 
 	for (size_t i = 0; i < b->sample_stack.count; i++)
 		for (size_t m = 0; b->sample_stack.data[i].i == 0 && m < b->metrics.count; m++)
@@ -280,15 +274,15 @@ void builder_name_no_stack(struct builder *b)
 	if (b->header.when.i != 0 || !has_weight_of_none(b))
 		return;
 	stack_id stack = builder_stack_of_none(b);
-	uint32_t row = b->row_of_stack.data[0];
+	uint32_t row = row_index_find(&b->rows, (stack_id){0});
+	uint32_t row_of_none = row_index_find(&b->rows, stack);
 
-	b->row_of_stack.data[0] = 0;
-	if (has_row(b, stack)) {
-		join_rows(b, row, b->row_of_stack.data[stack.i]);
+	row_index_set(&b->rows, (stack_id){0}, 0);
+	if (row_of_none) {
+		join_rows(b, row, row_of_none);
 		drop_row(b, row);
 	} else {
-		vec_extend(&b->row_of_stack, (size_t)stack.i + 1);
-		b->row_of_stack.data[stack.i] = row;
+		row_index_set(&b->rows, stack, row);
 	}
 	for (size_t i = 0; i < b->sample_stack.count; i++)
 		if (b->sample_stack.data[i].i == 0)

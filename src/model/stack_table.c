@@ -22,11 +22,13 @@ void stack_table_deinit(struct stack_table *t)
 	t->adopted = NULL;
 }
 
-void stack_table_adopt(struct stack_table *t, struct stack *stacks, size_t count)
+void stack_table_adopt(struct stack_table *t, frame_id *frames, size_t count, struct run_list *runs,
+	struct arena *arena)
 {
 	assert(stack_table_count(t) == 1 && count >= 1);
-	t->adopted = xrealloc_array(stacks, count, sizeof(*stacks));
+	t->adopted = xrealloc_array(frames, count, sizeof(*frames));
 	t->adopted_count = count;
+	tree_runs_take(&t->runs, runs, count, arena);
 }
 
 /* A duplicate pair, which breaks the contract, keeps its number, for profile_check to find. */
@@ -41,15 +43,15 @@ static void enter(struct stack_table *t, struct stack stack)
 
 static void enter_adopted(struct stack_table *t)
 {
-	struct stack *stacks = t->adopted;
+	frame_id *frames = t->adopted;
 
-	if (likely(stacks == NULL))
+	if (likely(frames == NULL))
 		return;
 	t->adopted = NULL;
 	vec_reserve(&t->children.nodes, t->adopted_count + 1);
-	for (size_t i = 1; i < t->adopted_count; i++)
-		enter(t, stacks[i]);
-	free(stacks);
+	for (uint32_t i = 1; i < t->adopted_count; i++)
+		enter(t, (struct stack){{tree_runs_parent(&t->runs, i)}, frames[i]});
+	free(frames);
 }
 
 stack_id stack_table_intern(struct stack_table *t, stack_id parent, frame_id frame)
@@ -82,24 +84,31 @@ stack_id stack_table_find(struct stack_table *t, stack_id parent, frame_id frame
 	return (stack_id){child_table_find(&t->children, parent.i, frame.i)};
 }
 
-struct stack *stack_table_take(struct stack_table *t)
+static uint32_t parent_of(const void *children, uint32_t i)
 {
-	struct stack *stacks = t->adopted;
+	return ((const struct child *)children)[i].parent;
+}
+
+frame_id *stack_table_take(struct stack_table *t, struct tree_runs *runs, struct arena *arena)
+{
+	frame_id *frames = t->adopted;
 	size_t count = stack_table_count(t);
 
-	if (stacks) {
+	if (frames) {
+		*runs = t->runs;
 		t->adopted = NULL;
 		stack_table_deinit(t);
-		return stacks;
+		return frames;
 	}
-	stacks = (struct stack *)t->children.nodes.data;
-	_Static_assert(sizeof(struct stack) <= sizeof(struct child), "rows shrink in place");
-	/* In place: a row of the result never reaches past the node that it is read from. */
-	for (uint32_t i = 0; i < count; i++) {
-		struct stack stack = stack_table_stack(t, (stack_id){i});
-		memcpy(&stacks[i], &stack, sizeof(stack));
-	}
+	struct child *children = t->children.nodes.data;
+	uint32_t *words = (uint32_t *)children;
+
+	_Static_assert(sizeof(*children) == 3 * sizeof(*words) && offsetof(struct child, key) == 4,
+		"the second word of three is the frame");
+	tree_runs_make(runs, count, parent_of, children, arena);
+	for (size_t i = 0; i < count; i++)
+		words[i] = words[3 * i + 1];
 	t->children.nodes.data = NULL;
 	stack_table_deinit(t);
-	return xrealloc_array(stacks, count, sizeof(*stacks));
+	return xrealloc_array(words, count, sizeof(*words));
 }

@@ -5,9 +5,9 @@
  * The stack tree while it is built: each pair of (parent, frame) is one node, node 0 is the empty
  * stack.
  *
- * A source may hold the whole tree already, with each pair once.  Then its array is adopted
- * unchanged (stack_table_adopt), which costs 8 bytes a stack and no lookups.  In the rare case that
- * another stack is asked for, all of them are entered into the table.
+ * A source may hold the whole tree already, with each pair once.  Then it is adopted as it is
+ * (stack_table_adopt), which costs four bytes a stack and no lookups.  In the rare case that another
+ * stack is asked for, all of them are entered into the table.
  */
 
 #include <stddef.h>
@@ -18,8 +18,9 @@
 
 struct stack_table {
 	struct child_table children; /* by frame; without the adopted stacks */
-	struct stack *adopted;	     /* NULL: there are none, or they are in the table */
+	frame_id *adopted;	     /* NULL: there are none, or they are in the table */
 	size_t adopted_count;	     /* including the empty stack */
+	struct tree_runs runs;	     /* of adopted stacks */
 };
 
 /* From the start the table holds the empty stack. */
@@ -32,16 +33,19 @@ static inline size_t stack_table_count(const struct stack_table *t)
 static inline struct stack stack_table_stack(const struct stack_table *t, stack_id id)
 {
 	if (t->adopted)
-		return t->adopted[id.i];
+		return (struct stack){
+			.parent = {tree_runs_parent(&t->runs, id.i)}, .frame = t->adopted[id.i]};
 	const struct child *c = &t->children.nodes.data[id.i];
 
 	return (struct stack){.parent = {c->parent}, .frame = {c->key}};
 }
 /*
- * Takes the tree of stacks[count], which was allocated with malloc: stacks[0] is the empty stack,
- * parents come before their children, and no pair occurs twice.  The table has no other stacks.
+ * Takes a tree: frames[count], which was allocated with malloc, and the runs of its nodes, which
+ * become the arena's.  Node 0 is the empty stack, its frame NO_ID; no frame occurs twice under one
+ * parent.  The table has no other stacks.
  */
-void stack_table_adopt(struct stack_table *t, struct stack *stacks, size_t count);
+void stack_table_adopt(struct stack_table *t, frame_id *frames, size_t count, struct run_list *runs,
+	struct arena *arena);
 /* parent must be a node of the table. */
 stack_id stack_table_intern(struct stack_table *t, stack_id parent, frame_id frame);
 /* builder_stack_path. */
@@ -51,7 +55,11 @@ size_t stack_table_path(struct stack_table *t, stack_id parent, const frame_id *
 stack_id stack_table_push(struct stack_table *t, stack_id parent, frame_id frame);
 /* The same, if it exists; else the empty stack. */
 stack_id stack_table_find(struct stack_table *t, stack_id parent, frame_id frame);
-/* Returns the tree as an array of count rows, to be freed with free(); empties the table. */
-must_use returns_owned struct stack *stack_table_take(struct stack_table *t);
+/*
+ * Returns the frames of all stacks, to be freed with free(), and sets the runs, in the arena;
+ * empties the table.
+ */
+must_use returns_owned frame_id *stack_table_take(
+	struct stack_table *t, struct tree_runs *runs, struct arena *arena);
 
 #endif

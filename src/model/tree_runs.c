@@ -31,6 +31,34 @@ void tree_runs_make(struct tree_runs *runs, size_t count,
 	runs->parent = parents;
 }
 
+void run_list_deinit(struct run_list *l)
+{
+	vec_deinit(&l->first);
+	vec_deinit(&l->parent);
+}
+
+static const uint32_t *take(struct arena *arena, uint32_t *data, size_t count)
+{
+	data = xrealloc_array(data, count, sizeof(*data));
+	arena_adopt(arena, data, count * sizeof(*data));
+	return data;
+}
+
+void tree_runs_take(
+	struct tree_runs *runs, struct run_list *list, size_t count, struct arena *arena)
+{
+	uint64_t *begins = rank_set_bits(count, arena);
+
+	for (size_t r = 0; r < list->first.count; r++)
+		rank_set_put(begins, list->first.data[r]);
+	runs->begins = rank_set_make(begins, count, arena);
+	runs->count = list->first.count;
+	vec_push(&list->first, (uint32_t)count);
+	runs->first = take(arena, list->first.data, runs->count + 1);
+	runs->parent = take(arena, list->parent.data, runs->count);
+	*list = (struct run_list){0};
+}
+
 uint32_t *tree_runs_depths(const struct tree_runs *r)
 {
 	uint32_t *depth = xcalloc(r->count, sizeof(*depth));

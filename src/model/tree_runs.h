@@ -18,6 +18,7 @@
 
 #include "base/arena.h"
 #include "base/rank_set.h"
+#include "base/vec.h"
 
 struct tree_runs {
 	size_t count;	       /* at least 1: run 0 begins with the root, node 0 */
@@ -34,6 +35,21 @@ struct tree_runs {
 void tree_runs_make(struct tree_runs *runs, size_t count,
 	uint32_t (*parent)(const void *context, uint32_t i), const void *context,
 	struct arena *arena);
+
+/* The same while nodes are added.  A zeroed one is empty. */
+struct run_list {
+	VEC(uint32_t) first, parent; /* [run] */
+};
+/* Begins a run; of the first one, node and parent are 0. */
+static inline void run_list_begin(struct run_list *l, uint32_t node, uint32_t parent)
+{
+	vec_push(&l->first, node);
+	vec_push(&l->parent, parent);
+}
+void run_list_deinit(struct run_list *l);
+/* Makes the runs of a tree of count nodes, in the arena; empties the list. */
+void tree_runs_take(
+	struct tree_runs *runs, struct run_list *list, size_t count, struct arena *arena);
 
 /* The run that a node is in. */
 static inline uint32_t tree_runs_find(const struct tree_runs *r, uint32_t node)

@@ -47,7 +47,8 @@ static size_t id_runs_find(const struct capture_id_runs *r, uint32_t id)
 void capture_tree_init(struct capture_tree *t, struct builder *b)
 {
 	*t = (struct capture_tree){.builder = b};
-	vec_push(&t->nodes, (struct stack){.frame = {NO_ID}});
+	vec_push(&t->nodes, (frame_id){NO_ID});
+	run_list_begin(&t->parents, 0, 0);
 }
 
 void capture_tree_deinit(struct capture_tree *t)
@@ -55,15 +56,20 @@ void capture_tree_deinit(struct capture_tree *t)
 	capture_stacks_deinit(&t->chunk);
 	vec_deinit(&t->frames);
 	vec_deinit(&t->nodes);
+	run_list_deinit(&t->parents);
 	vec_deinit(&t->frame_runs.runs);
 	vec_deinit(&t->node_runs.runs);
 	free(t->stacks);
 	free(t->flags);
 }
 
-static void add_node(struct capture_tree *t, uint32_t parent, uint32_t frame)
+/* Adds a node at the next place.  follows: the place before it has the id before its own. */
+static inline void add_node(
+	struct capture_tree *t, uint32_t id, uint32_t parent, uint32_t frame, bool follows)
 {
-	vec_push(&t->nodes, (struct stack){.parent = {parent}, .frame = {frame}});
+	if (!follows || parent + 1 != id)
+		run_list_begin(&t->parents, (uint32_t)t->nodes.count, parent);
+	vec_push(&t->nodes, (frame_id){frame});
 }
 
 struct error *capture_tree_read_stacks(struct capture_tree *t, struct cursor *payload)
@@ -79,15 +85,17 @@ struct error *capture_tree_read_stacks(struct capture_tree *t, struct cursor *pa
 		return cursor_error(payload);
 	}
 	id_runs_add(&t->frame_runs, s->first_frame, s->frames.count, t->frames.count);
+	size_t runs_before = t->node_runs.runs.count;
 	id_runs_add(&t->node_runs, s->first_node, s->nodes.count, t->nodes.count);
+	bool follows = runs_before ? t->node_runs.runs.count == runs_before : s->first_node == 1;
 	for (size_t i = 0; i < s->frames.count; i++)
 		vec_push(&t->frames, s->frames.data[i]);
 	vec_reserve(&t->nodes, t->nodes.count + s->nodes.count);
-	struct stack *to = t->nodes.data + t->nodes.count;
-	const struct capture_node *from = s->nodes.data;
-	for (size_t i = 0, count = s->nodes.count; i < count; i++)
-		to[i] = (struct stack){.parent = {from[i].parent}, .frame = {from[i].frame}};
-	t->nodes.count += s->nodes.count;
+	for (size_t i = 0, count = s->nodes.count; i < count; i++) {
+		const struct capture_node *node = &s->nodes.data[i];
+
+		add_node(t, s->first_node + (uint32_t)i, node->parent, node->frame, i || follows);
+	}
 	return NULL;
 }
 
@@ -102,8 +110,8 @@ void capture_tree_fill(struct capture_tree *t, const struct capture_frame *frame
 	vec_reserve(&t->nodes, node_count + 1);
 	for (size_t i = 0; i < frame_count; i++)
 		vec_push(&t->frames, frames[i]);
-	for (size_t i = 1; i <= node_count; i++)
-		add_node(t, nodes->nodes.data[i].parent, nodes->nodes.data[i].key);
+	for (uint32_t i = 1; i <= node_count; i++)
+		add_node(t, i, nodes->nodes.data[i].parent, nodes->nodes.data[i].key, true);
 }
 
 /* Finds the chains whose outermost frame begins another one. */
@@ -161,9 +169,34 @@ static bool is_plain(const struct capture_tree *t, const struct capture_chain *c
 		if (chains[i].is_shared || chains[i].count != 1)
 			return false;
 	for (size_t place = 1; place < t->nodes.count; place++)
-		if (t->nodes.data[place].frame.i >= t->frames.count)
+		if (t->nodes.data[place].i >= t->frames.count)
 			return false;
 	return true;
+}
+
+/* The nodes' parents, place by place. */
+struct parents {
+	const struct run_list *runs;
+	size_t run; /* the next one */
+};
+
+/* The id of the parent of the node of that id, at the place after that of the call before. */
+static uint32_t next_parent(struct parents *p, uint32_t id, size_t place)
+{
+	if (p->run < p->runs->first.count && p->runs->first.data[p->run] == place)
+		return p->runs->parent.data[p->run++];
+	return id - 1;
+}
+
+/* Sets the flags of nodes that are stacks as they are; ids are places. */
+static void flag_plain(struct capture_tree *t, const struct capture_chain *chains)
+{
+	struct parents parents = {&t->parents, 1};
+
+	t->flags = xcalloc(t->count, sizeof(*t->flags));
+	for (uint32_t place = 1; place < t->count; place++)
+		t->flags[place] = join_flags(t->flags[next_parent(&parents, place, place)],
+			chain_flags(&chains[t->nodes.data[place].i]));
 }
 
 static void build_plain(struct capture_tree *t, const struct capture_chain *chains)
@@ -174,16 +207,10 @@ static void build_plain(struct capture_tree *t, const struct capture_chain *chai
 	for (size_t i = 0; i < t->frames.count; i++)
 		any |= chain_flags(&chains[i]);
 	if (any)
-		t->flags = xcalloc(t->count, sizeof(*t->flags));
-	for (size_t place = 1; place < t->count; place++) {
-		struct stack *s = &t->nodes.data[place];
-		const struct capture_chain *chain = &chains[s->frame.i];
-
-		if (any)
-			t->flags[place] = join_flags(t->flags[s->parent.i], chain_flags(chain));
-		s->frame = frame_ids[chain->first];
-	}
-	builder_adopt_stacks(t->builder, t->nodes.data, t->count);
+		flag_plain(t, chains);
+	for (size_t place = 1; place < t->count; place++)
+		t->nodes.data[place] = frame_ids[chains[t->nodes.data[place].i].first];
+	builder_adopt_stacks(t->builder, t->nodes.data, t->count, &t->parents);
 	t->nodes.data = NULL;
 	t->nodes.count = t->nodes.capacity = 0;
 }
@@ -198,14 +225,14 @@ static stack_id build_stack(struct capture_tree *t, stack_id parent, frame_id fr
 	return builder_stack(t->builder, parent, frame);
 }
 
-static void build_node(struct capture_tree *t, const struct capture_chain *chains, size_t place)
+static void build_node(
+	struct capture_tree *t, const struct capture_chain *chains, size_t place, uint32_t parent)
 {
-	const struct stack *node = &t->nodes.data[place];
-	size_t frame = id_runs_find(&t->frame_runs, node->frame.i);
+	size_t frame = id_runs_find(&t->frame_runs, t->nodes.data[place].i);
 	const struct capture_chain *chain =
 		frame == SIZE_MAX ? capture_names_unknown(t->names) : &chains[frame];
 	uint8_t flags;
-	stack_id stack = capture_tree_stack(t, node->parent.i, &flags);
+	stack_id stack = capture_tree_stack(t, parent, &flags);
 
 	/* Where there is no room for all, the innermost are left out: the outermost is the
 	 * function. */
@@ -224,12 +251,20 @@ static void build_node(struct capture_tree *t, const struct capture_chain *chain
 
 static void build_nodes(struct capture_tree *t, const struct capture_chain *chains)
 {
+	struct parents parents = {&t->parents, 1};
+
 	t->stacks = xcalloc(t->count, sizeof(*t->stacks));
 	t->flags = xcalloc(t->count, sizeof(*t->flags));
 	/* Ascending, and a parent is less than its node: so it is there already. */
-	for (size_t place = 1; place < t->count; place++)
-		build_node(t, chains, place);
+	for (size_t r = 0; r < t->node_runs.runs.count; r++) {
+		const struct capture_id_run *ids = &t->node_runs.runs.data[r];
+
+		for (uint32_t i = 0; i < ids->count; i++)
+			build_node(t, chains, ids->place + i,
+				next_parent(&parents, ids->first + i, ids->place + i));
+	}
 	vec_deinit(&t->nodes);
+	run_list_deinit(&t->parents);
 }
 
 void capture_tree_build(struct capture_tree *t, struct capture_names *names, bool ask_local)

@@ -40,8 +40,9 @@ struct capture_tree {
 	struct builder *builder;
 	struct capture_stacks chunk; /* scratch */
 	VEC(struct capture_frame) frames;
-	/* Place 0 is the empty stack; frames are the file's until the tree is built. */
-	VEC(struct stack) nodes;
+	/* [place] Place 0 is the empty stack; frames are the file's until the tree is built. */
+	VEC(frame_id) nodes;
+	struct run_list parents; /* by place, but a run's parent is an id */
 	struct capture_id_runs frame_runs, node_runs;
 	size_t count;	  /* of places, once the tree is built */
 	stack_id *stacks; /* [place], once built; NULL: each is the stack of its own number */
