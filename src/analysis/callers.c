@@ -48,14 +48,14 @@ static bool line_is_zero(const struct callers_walk *w, uint32_t line)
 /* The entity at the line's own end of the edge, which must be a centre for it to be one. */
 static uint32_t line_centre(const struct callers_walk *w, uint32_t line)
 {
-	const struct callers_edge *e = callers_walk_edge(w, line / SIDE_COUNT);
+	const struct entity_pair *e = callers_walk_edge(w, line / SIDE_COUNT);
 
 	return line % SIDE_COUNT == SIDE_CALLERS ? e->to : e->from;
 }
 
 static uint32_t line_entity(const struct callers_walk *w, uint32_t line)
 {
-	const struct callers_edge *e = callers_walk_edge(w, line / SIDE_COUNT);
+	const struct entity_pair *e = callers_walk_edge(w, line / SIDE_COUNT);
 
 	return line % SIDE_COUNT == SIDE_CALLERS ? e->from : e->to;
 }
@@ -110,8 +110,8 @@ static void order_collect(struct callers_order *o)
 {
 	const struct callers_walk *w = o->walk;
 
-	o->lines = xcalloc(w->edges.count * SIDE_COUNT, sizeof(*o->lines));
-	for (uint32_t i = 0; i < w->edges.count * SIDE_COUNT; i++) {
+	o->lines = xcalloc(w->edges.pairs.count * SIDE_COUNT, sizeof(*o->lines));
+	for (uint32_t i = 0; i < w->edges.pairs.count * SIDE_COUNT; i++) {
 		if (!line_is_shown(w, i))
 			continue;
 		o->lines[o->line_count++].index = i;
@@ -274,8 +274,7 @@ static struct callers *analyse(const struct entity_tree *tree, const struct cent
 	struct callers_walk walk;
 	struct callers_order order;
 
-	callers_walk_init(&walk, tree, centre);
-	walk.chosen = chosen;
+	callers_walk_init(&walk, tree, centre, chosen);
 	if (tree->arc_cost)
 		callers_walk_measured(&walk);
 	else

@@ -20,11 +20,14 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+
+/* Numbers of edges may be a matrix of so many cells for each node of the tree. */
+#define CELLS_OF_NODE 4u
 
 /* A node of the path from the root to the walk's current node. */
 struct callers_step {
 	uint32_t node;
+	uint32_t entity;
 	uint32_t centre;      /* whose occurrence ends here; NO_ID: none */
 	uint32_t outer;	      /* depth of the same centre's next occurrence up the path; 0: none */
 	uint32_t from_caller; /* edge to the occurrence that ends here; NO_ID: there is none */
@@ -32,74 +35,70 @@ struct callers_step {
 	uint64_t matched;     /* of a centre's run, centre_step */
 };
 
-static bool has_weight(const struct callers_walk *w, uint32_t node)
+/* Counts the ends with weight in any metric. */
+static void count_stacks(struct callers_walk *w)
 {
-	for (size_t m = 0; m < w->metric_count; m++)
-		if (entity_tree_weight(callers_walk_tree(w, m), node) != 0)
-			return true;
-	return false;
-}
+	const struct entity_tree *tree = w->tree;
+	uint32_t count = tree->ends.count;
 
-static uint32_t *count_stacks(const struct callers_walk *w)
-{
-	uint32_t *below = xcalloc(w->tree->node_count, sizeof(*below));
+	w->stacks_before = xcalloc((size_t)count + 1, sizeof(*w->stacks_before));
+	for (uint32_t i = 0; i < count; i++) {
+		bool has_weight = false;
 
-	for (uint32_t i = (uint32_t)w->tree->node_count; i-- > 1;) {
-		below[i] += has_weight(w, i);
-		below[entity_tree_parent(w->tree, i)] += below[i];
+		for (size_t m = 0; m < w->metric_count; m++) {
+			const int64_t *before = callers_walk_tree(w, m)->before;
+
+			has_weight |= before[i + 1] != before[i];
+		}
+		w->stacks_before[i + 1] = w->stacks_before[i] + has_weight;
 	}
-	return below;
+	w->has_weightless = w->stacks_before[count] != count;
 }
 
-void callers_walk_init(
-	struct callers_walk *w, const struct entity_tree *tree, const struct centre *centre)
+/* The distinct stacks with weight that end at the node or below. */
+static uint32_t stacks_below(const struct callers_walk *w, uint32_t node)
+{
+	const struct rank_set *ends = &w->tree->ends;
+
+	return w->stacks_before[rank_set_below(ends, entity_tree_end(w->tree, node))] -
+	       w->stacks_before[rank_set_below(ends, node)];
+}
+
+void callers_walk_init(struct callers_walk *w, const struct entity_tree *tree,
+	const struct centre *centre, const bool *chosen)
 {
 	*w = (struct callers_walk){.tree = tree,
 		.centre = centre,
+		.chosen = chosen,
 		.metric_count = tree->other_count + 1,
 		.centre_count = centre ? 1 : tree->entity_count};
+	entity_pairs_init(&w->edges, tree->entity_count, chosen, CELLS_OF_NODE * tree->node_count);
 	w->exclusive = xcalloc(w->centre_count * w->metric_count, sizeof(*w->exclusive));
 	w->inclusive = xcalloc(w->centre_count * w->metric_count, sizeof(*w->inclusive));
 	w->innermost = xcalloc(w->centre_count, sizeof(*w->innermost));
 	w->path = xcalloc((size_t)tree->depth_max + 1, sizeof(*w->path));
 	w->weights = xcalloc(w->metric_count + 1, sizeof(*w->weights));
-	w->stacks_below = count_stacks(w);
+	count_stacks(w);
 }
 
 void callers_walk_deinit(struct callers_walk *w)
 {
-	row_table_deinit(&w->edges);
+	entity_pairs_deinit(&w->edges);
 	vec_deinit(&w->attributed);
 	free(w->exclusive);
 	free(w->inclusive);
 	free(w->innermost);
 	free(w->path);
 	free(w->weights);
-	free(w->stacks_below);
+	free(w->stacks_before);
 }
-
-static uint64_t edge_hash(const void *row)
-{
-	const struct callers_edge *e = row;
-
-	return hash_u64((uint64_t)e->from << 32 | e->to);
-}
-
-static bool edge_same(const void *a, const void *b)
-{
-	const struct callers_edge *x = a, *y = b;
-
-	return x->from == y->from && x->to == y->to;
-}
-
-static const struct row_kind edge_rows = {sizeof(struct callers_edge), edge_hash, edge_same};
 
 uint32_t callers_walk_edge_at(struct callers_walk *w, uint32_t from, uint32_t to)
 {
-	uint32_t edge = row_table_intern(&w->edges, &edge_rows, &(struct callers_edge){from, to});
+	uint32_t edge = entity_pairs_at(&w->edges, from, to);
 	size_t sums = SIDE_COUNT * (w->metric_count + 1);
 
-	while (w->attributed.count < w->edges.count * sums)
+	while (w->attributed.count < w->edges.pairs.count * sums)
 		vec_push(&w->attributed, 0);
 	return edge;
 }
@@ -129,12 +128,12 @@ static void take_weights(struct callers_walk *w, uint32_t node)
 {
 	for (size_t m = 0; m < w->metric_count; m++)
 		w->weights[m] = (uint64_t)entity_tree_weight_below(callers_walk_tree(w, m), node);
-	w->weights[w->metric_count] = w->stacks_below[node];
+	w->weights[w->metric_count] = stacks_below(w, node);
 }
 
 static uint32_t entity_at(const struct callers_walk *w, uint32_t depth)
 {
-	return w->tree->entity[w->path[depth].node];
+	return w->path[depth].entity;
 }
 
 /* Each node is an occurrence, so one edge leads to it from the one above. */
@@ -195,12 +194,17 @@ static void enter(struct callers_walk *w, uint32_t node, uint32_t depth)
 {
 	struct callers_step *step = &w->path[depth];
 
-	*step = (struct callers_step){
-		.node = node, .centre = NO_ID, .from_caller = NO_ID, .to_callee = NO_ID};
+	*step = (struct callers_step){.node = node,
+		.entity = w->tree->entity[node],
+		.centre = NO_ID,
+		.from_caller = NO_ID,
+		.to_callee = NO_ID};
 	if (w->centre)
 		find_edges_of_centre(w, depth);
 	else
 		find_edge(w, depth);
+	if (step->to_callee == NO_ID && step->centre == NO_ID)
+		return;
 	take_weights(w, node);
 	if (step->to_callee != NO_ID)
 		edge_add(w, step->to_callee, SIDE_CALLEES);
@@ -216,21 +220,52 @@ static void leave(struct callers_walk *w, uint32_t depth)
 		w->innermost[step->centre] = step->outer;
 }
 
+#define NODES_AHEAD 8u
+
+/*
+ * Begins to read what the walk will soon need, if nodes go on as only children: where an edge's
+ * number is, and nearer, when that is there, its sums.
+ */
+static void warm(const struct callers_walk *w, uint32_t node)
+{
+	const struct entity_tree *tree = w->tree;
+
+	if (node + 2 * NODES_AHEAD >= tree->node_count)
+		return;
+	const uint32_t *near = &tree->entity[node + NODES_AHEAD], *far = near + NODES_AHEAD;
+
+	if (callers_walk_wants(w, far[-1]) || callers_walk_wants(w, far[0]))
+		entity_pairs_warm(&w->edges, far[-1], far[0]);
+	if (!callers_walk_wants(w, near[-1]) && !callers_walk_wants(w, near[0]))
+		return;
+	uint32_t edge = entity_pairs_peek(&w->edges, near[-1], near[0]);
+	if (edge != NO_ID)
+		__builtin_prefetch(
+			&w->attributed.data[(size_t)edge * SIDE_COUNT * (w->metric_count + 1)], 1);
+}
+
 void callers_walk_run(struct callers_walk *w)
 {
 	const struct entity_tree *tree = w->tree;
-	uint32_t depth = 0;
+	const struct tree_runs *runs = &tree->runs;
+	uint32_t depth = 0, weightless_end = 0;
 
-	w->path[0] = (struct callers_step){.centre = NO_ID};
-	for (uint32_t i = 1; i < tree->node_count;) {
-		if (w->stacks_below[i] == 0) {
-			i = entity_tree_end(tree, i);
+	w->path[0] = (struct callers_step){.entity = NO_ID, .centre = NO_ID};
+	for (uint32_t r = 0; r < runs->count; r++) {
+		uint32_t i = r ? runs->first[r] : 1;
+
+		if (i < weightless_end)
 			continue;
-		}
-		for (uint32_t parent = entity_tree_parent(tree, i); w->path[depth].node != parent;
-			depth--)
+		for (; w->path[depth].node != runs->parent[r]; depth--)
 			leave(w, depth);
-		assert(depth < tree->depth_max);
-		enter(w, i++, ++depth);
+		for (; i < runs->first[r + 1]; i++) {
+			if (w->has_weightless && stacks_below(w, i) == 0) {
+				weightless_end = entity_tree_end(tree, i);
+				break;
+			}
+			warm(w, i);
+			assert(depth < tree->depth_max);
+			enter(w, i, ++depth);
+		}
 	}
 }

@@ -4,7 +4,7 @@
 /* The sums of a callers analysis, before they are rows.  For callers.c alone. */
 
 #include "analysis/centre.h"
-#include "base/row_table.h"
+#include "analysis/entity_pairs.h"
 #include "base/vec.h"
 
 /* An edge has different sums at its two ends (semantics.md section 1). */
@@ -16,11 +16,6 @@ enum callers_side {
 
 /* In place of an entity: the walk's own centre. */
 #define EDGE_CENTRE (NO_ID - 1)
-
-/* A call, from entity to entity; from is NO_ID for <Total>. */
-struct callers_edge {
-	uint32_t from, to;
-};
 
 struct callers_step;
 
@@ -35,19 +30,20 @@ struct callers_walk {
 	const bool *chosen;	     /* [entity] the centres that are wanted; NULL: all */
 	size_t metric_count;	     /* including the others' */
 	size_t centre_count;
-	struct row_table edges;		 /* of struct callers_edge */
+	struct entity_pairs edges;	 /* from is NO_ID for <Total> */
 	VEC(uint64_t) attributed;	 /* [edge][side][metric_count + 1] */
 	uint64_t *exclusive, *inclusive; /* [centre][metric_count] */
 
 	/* During the walk. */
-	uint32_t *stacks_below;	   /* [node]: stacks with weight that end here or below */
+	uint32_t *stacks_before;   /* [end + 1] ends with weight in some metric before it */
+	bool has_weightless;	   /* some end has no weight */
 	uint32_t *innermost;	   /* [centre]: depth of its last occurrence on the path; 0: none */
 	struct callers_step *path; /* [depth] */
 	uint64_t *weights;	   /* [metric_count + 1] of the current node */
 };
 
-void callers_walk_init(
-	struct callers_walk *walk, const struct entity_tree *tree, const struct centre *centre);
+void callers_walk_init(struct callers_walk *walk, const struct entity_tree *tree,
+	const struct centre *centre, const bool *chosen);
 void callers_walk_deinit(struct callers_walk *walk);
 
 /* Whether an entity, perhaps <Total>, is a wanted centre. */
@@ -63,10 +59,10 @@ void callers_walk_measured(struct callers_walk *walk);
 /* The edge's number; a new edge starts with sums of 0. */
 uint32_t callers_walk_edge_at(struct callers_walk *walk, uint32_t from, uint32_t to);
 
-static inline const struct callers_edge *callers_walk_edge(
+static inline const struct entity_pair *callers_walk_edge(
 	const struct callers_walk *walk, uint32_t edge)
 {
-	return &((const struct callers_edge *)walk->edges.rows)[edge];
+	return &walk->edges.pairs.data[edge];
 }
 
 static inline const struct entity_tree *callers_walk_tree(
