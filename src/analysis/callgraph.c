@@ -110,7 +110,7 @@ static struct call_figures builder_figures(
 	return (struct call_figures){.total = tree->total, .self = self, .times = times};
 }
 
-static struct callgraph *builder_graph(struct builder *b, struct arena *arena)
+static struct callgraph *builder_graph(struct builder *b, size_t limit, struct arena *arena)
 {
 	const struct entity_tree *tree = b->tree;
 	size_t metric_count = tree->other_count + 1;
@@ -128,7 +128,8 @@ static struct callgraph *builder_graph(struct builder *b, struct arena *arena)
 	builder_find_runs(b, &units);
 	for (size_t k = 0; k < metric_count; k++)
 		figures[k] = builder_figures(b, &units, k ? tree->others[k - 1] : tree);
-	struct callgraph *graph = callgraph_layout(&arcs, &units, figures, metric_count, arena);
+	struct callgraph *graph =
+		callgraph_layout(&arcs, &units, figures, metric_count, limit, arena);
 	for (size_t k = 0; k < metric_count; k++) {
 		free((void *)figures[k].self);
 		free((void *)figures[k].times);
@@ -139,13 +140,13 @@ static struct callgraph *builder_graph(struct builder *b, struct arena *arena)
 }
 
 struct callgraph *callgraph_analyse(const struct entity_tree *tree,
-	const struct entity_arc *counted, size_t count, struct arena *arena)
+	const struct entity_arc *counted, size_t count, size_t limit, struct arena *arena)
 {
 	struct builder b = {.tree = tree};
 
 	builder_add_tree(&b);
 	builder_add_counts(&b, counted, count);
-	struct callgraph *graph = builder_graph(&b, arena);
+	struct callgraph *graph = builder_graph(&b, limit, arena);
 	builder_deinit(&b);
 	return graph;
 }

@@ -82,6 +82,7 @@ struct callgraph {
 	 */
 	const struct callgraph_entry *entries;
 	size_t entry_count;
+	size_t shown_count; /* the first entries, which have their lines; those after have none */
 	/*
 	 * Each part by self + children descending, ties likewise, lines without times last; then by
 	 * calls descending, then by name.  Lines that are all zero are left out, except those of
@@ -106,9 +107,10 @@ struct callgraph {
 /*
  * Exact, from stacks: arcs are the neighbours in stacks with weight, and the counted ones (the
  * tree's, or NULL if nothing was counted).  The graph's others are those of the tree.  Near-linear
- * in tree->node_count, whatever the depth.  Lives in the arena; entities are the tree's.
+ * in tree->node_count, whatever the depth.  limit: how many entries get their lines, 0: all.  Lives
+ * in the arena; entities are the tree's.
  */
 must_use struct callgraph *callgraph_analyse(const struct entity_tree *tree,
-	const struct entity_arc *counted, size_t count, struct arena *arena);
+	const struct entity_arc *counted, size_t count, size_t limit, struct arena *arena);
 
 #endif

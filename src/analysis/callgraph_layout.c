@@ -1,9 +1,9 @@
 /*
  * The call graph's entries and lines, made from arcs with figures.
  *
- * Figures of entries are sums over arcs.  Lines are drafted of all arcs, merged and rid of zeros
- * (callgraph_lines.c); those that are left say which entries stay; entries are ordered
- * (callgraph_order.c), then lines within them, and both are copied out once a metric.
+ * Figures of entries are sums over arcs; entries that have any, or an arc that has, are ordered
+ * (callgraph_order.c).  Lines of those to show are drafted of all arcs, merged and rid of zeros
+ * (callgraph_lines.c), ordered within their entries, and both are copied out once a metric.
  */
 #include "analysis/callgraph_layout.h"
 
@@ -107,14 +107,32 @@ static void layout_sum_calls(struct layout *l)
 		l->inside[i].is_known = l->outside[i].is_known;
 }
 
+/* Whether the lines of an arc between units are not all zero. */
+static bool arc_has_line(const struct layout *l, size_t arc)
+{
+	if (l->arcs->arcs[arc].calls.count != 0)
+		return true;
+	for (size_t k = 0; k < l->metric_count; k++)
+		if (!times_are_zero(&l->figures[k].times[arc], 1))
+			return true;
+	return false;
+}
+
 static void layout_keep(struct layout *l)
 {
 	for (uint32_t i = 0; i < l->slot_count; i++)
 		l->is_kept[i] = i >= l->arcs->entity_count || layout_cycle_of(l, i) != NO_ID ||
 				l->outside[i].count != 0 || l->inside[i].count != 0 ||
 				!times_are_zero(&l->times[i * l->metric_count], l->metric_count);
-	for (size_t i = 0; i < l->drafts.count; i++)
-		l->is_kept[l->drafts.data[i].slot] = true;
+	for (size_t i = 0; i < l->arcs->count; i++) {
+		const struct call_arc *arc = &l->arcs->arcs[i];
+
+		if (!call_units_crosses(l->units, arc) || !arc_has_line(l, i))
+			continue;
+		l->is_kept[arc->callee] = true;
+		if (arc->caller != NO_ID)
+			l->is_kept[arc->caller] = true;
+	}
 }
 
 static int names_compare(const void *a, const void *b, void *layout)
@@ -235,7 +253,7 @@ static void layout_copy_ranges(
 {
 	uint32_t line = 0;
 
-	for (uint32_t i = 0; i < l->entry_count; i++)
+	for (uint32_t i = 0; i < l->shown_count; i++)
 		for (enum callgraph_part part = 0; part < CALLGRAPH_PART_COUNT; part++) {
 			entries[i].parts[part].first = line;
 			while (line < l->drafts.count &&
@@ -270,6 +288,7 @@ static struct callgraph *layout_graph(
 	g->total = l->figures[k].total;
 	g->entries = entries;
 	g->entry_count = l->entry_count;
+	g->shown_count = l->shown_count;
 	g->lines = lines;
 	g->line_count = l->drafts.count;
 	layout_copy_entries(l, k, g, entries);
@@ -279,7 +298,7 @@ static struct callgraph *layout_graph(
 }
 
 struct callgraph *callgraph_layout(const struct call_arcs *arcs, const struct call_units *units,
-	const struct call_figures *figures, size_t count, struct arena *arena)
+	const struct call_figures *figures, size_t count, size_t limit, struct arena *arena)
 {
 	const struct callgraph **others = ARENA_ARRAY(arena, const struct callgraph *, count);
 	struct layout l = {.arcs = arcs, .units = units, .figures = figures, .metric_count = count};
@@ -289,9 +308,10 @@ struct callgraph *callgraph_layout(const struct call_arcs *arcs, const struct ca
 	for (size_t k = 0; k < count; k++)
 		layout_sum_times(&l, k);
 	layout_sum_calls(&l);
-	layout_draft(&l);
 	layout_keep(&l);
 	layout_order(&l);
+	l.shown_count = limit && limit < l.entry_count ? limit : l.entry_count;
+	layout_draft(&l);
 	struct sort_item *order = layout_sort_drafts(&l);
 	graph = layout_graph(&l, order, 0, arena);
 	graph->cycles = layout_name_cycles(&l, arena);

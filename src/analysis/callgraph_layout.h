@@ -59,11 +59,12 @@ struct call_figures {
 };
 
 /*
- * figures[count], count ≥ 1: the graph is of the first; the rest make its others.  The graph lives
- * in the arena and keeps no arguments but arcs->entities.  is_estimated is left false.
+ * figures[count], count ≥ 1: the graph is of the first; the rest make its others.  limit: how many
+ * entries get their lines, 0: all.  The graph lives in the arena and keeps no arguments but
+ * arcs->entities.  is_estimated is left false.
  */
 must_use struct callgraph *callgraph_layout(const struct call_arcs *arcs,
 	const struct call_units *units, const struct call_figures *figures, size_t count,
-	struct arena *arena);
+	size_t limit, struct arena *arena);
 
 #endif

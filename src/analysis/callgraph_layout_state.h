@@ -35,7 +35,7 @@ struct layout {
 	VEC(struct call_times) draft_times;
 	bool *is_kept;	 /* [slot] */
 	uint32_t *order; /* [entry]: its slot */
-	size_t entry_count;
+	size_t entry_count, shown_count;
 	uint32_t *entry; /* [slot]; NO_ID: left out */
 };
 
@@ -71,7 +71,7 @@ uint32_t layout_cycle_of(const struct layout *l, uint32_t slot);
  * value.
  */
 int64_t layout_order_weight(const struct layout *l, const struct call_times *times);
-/* Makes the drafts: all lines that the graph will have, in no particular order. */
+/* Makes the drafts: all lines of the entries that are shown, in no particular order. */
 void layout_draft(struct layout *l);
 /* Orders the kept slots: sets order, entry_count and entry. */
 void layout_order(struct layout *l);

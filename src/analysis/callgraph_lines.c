@@ -14,6 +14,12 @@
 #include "base/alloc.h"
 #include "base/map.h"
 
+/* Whether the slot's entry is to have its lines. */
+static bool is_shown(const struct layout *l, uint32_t slot)
+{
+	return l->entry[slot] < l->shown_count; /* NO_ID is not */
+}
+
 /* Adds a draft without times; returns its number. */
 static size_t layout_add_draft(struct layout *l, const struct draft *draft)
 {
@@ -43,6 +49,9 @@ static void merge_arc(
 	struct merge *m, size_t arc, uint32_t slot, enum callgraph_part part, bool is_cycle)
 {
 	struct layout *l = m->l;
+
+	if (!is_shown(l, slot))
+		return;
 	const struct call_arc *a = &l->arcs->arcs[arc];
 	struct draft draft = {.slot = slot, .part = part, .has_times = true};
 
@@ -76,14 +85,16 @@ static void layout_add_inner(struct layout *l, const struct call_arc *a)
 {
 	if (a->caller == a->callee)
 		return;
-	layout_add_draft(l, &(struct draft){.slot = a->callee,
-				    .part = CALLGRAPH_CALLERS,
-				    .entity = a->caller,
-				    .calls = a->calls});
-	layout_add_draft(l, &(struct draft){.slot = a->caller,
-				    .part = CALLGRAPH_CALLEES,
-				    .entity = a->callee,
-				    .calls = a->calls});
+	if (is_shown(l, a->callee))
+		layout_add_draft(l, &(struct draft){.slot = a->callee,
+					    .part = CALLGRAPH_CALLERS,
+					    .entity = a->caller,
+					    .calls = a->calls});
+	if (is_shown(l, a->caller))
+		layout_add_draft(l, &(struct draft){.slot = a->caller,
+					    .part = CALLGRAPH_CALLEES,
+					    .entity = a->callee,
+					    .calls = a->calls});
 }
 
 /* Calls from members are a member's calls other than those from outside. */
@@ -100,7 +111,7 @@ static void layout_add_members(struct layout *l)
 	for (uint32_t i = 0; i < l->arcs->entity_count; i++) {
 		uint32_t cycle = layout_cycle_of(l, i);
 
-		if (cycle == NO_ID)
+		if (cycle == NO_ID || !is_shown(l, cycle))
 			continue;
 		calls[i].is_known |= l->outside[i].is_known;
 		size_t number = layout_add_draft(l, &(struct draft){.slot = cycle,

@@ -129,7 +129,7 @@ static struct callgraph *lay_out(const struct graph *g, struct arena *arena)
 	if (measured_is_difference(m))
 		subtract(g, (const struct call_times *const *)times, times[0]);
 	struct callgraph *graph =
-		callgraph_layout(&arcs, &m->units, figures, m->metric_count, arena);
+		callgraph_layout(&arcs, &m->units, figures, m->metric_count, 0, arena);
 	for (size_t k = 0; k < m->metric_count; k++)
 		free(times[k]);
 	free(times);

@@ -192,7 +192,7 @@ static struct callgraph *lay_out(const struct propagation *p, struct arena *aren
 	for (size_t k = 0; k < metric_count; k++)
 		figures[k] = propagate(p, k ? p->tree->others[k - 1] : p->tree);
 	struct callgraph *graph =
-		callgraph_layout(&p->view, &p->units, figures, metric_count, arena);
+		callgraph_layout(&p->view, &p->units, figures, metric_count, 0, arena);
 	for (size_t k = 0; k < metric_count; k++) {
 		free((void *)figures[k].self);
 		free((void *)figures[k].times);

@@ -14,7 +14,7 @@ static size_t entry_row(const struct callgraph *graph, size_t index)
 /* The last entry that begins at or before the row. */
 static size_t find_entry(const struct callgraph *graph, size_t row)
 {
-	return partition_point(i, 1, graph->entry_count, entry_row(graph, i) <= row) - 1;
+	return partition_point(i, 1, graph->shown_count, entry_row(graph, i) <= row) - 1;
 }
 
 struct graph_row graph_row(const struct report *report, size_t row)

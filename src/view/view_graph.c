@@ -20,14 +20,18 @@
 static void graph_view_analyse(struct report *report, struct arena *arena)
 {
 	const struct entity_tree *tree = report->tree;
+	const struct report_query *query = &report->query;
+	size_t limit = query->sort || query->difference ? 0 : query->limit;
 
 	if (report->profile->has_stacks)
-		report->callgraph = callgraph_analyse(tree, tree->arcs, tree->arc_count, arena);
+		report->callgraph =
+			callgraph_analyse(tree, tree->arcs, tree->arc_count, limit, arena);
 	else if (tree->arc_cost)
 		report->callgraph = callgraph_measured(tree, arena);
 	else
 		report->callgraph = callgraph_propagate(tree, tree->arcs, tree->arc_count, arena);
-	report->row_count = report->callgraph->entry_count + report->callgraph->line_count;
+	report->row_count = report->callgraph->shown_count + report->callgraph->line_count;
+	report->left_out = report->callgraph->entry_count - report->callgraph->shown_count;
 }
 
 /* The entry's own row is part 0, so the parts of lines are counted from 1. */

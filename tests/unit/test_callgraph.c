@@ -40,7 +40,7 @@ static void by_hand_init(struct by_hand *h, const char *lines)
 
 static void by_hand_analyse(struct by_hand *h, const struct entity_arc *counted, size_t count)
 {
-	h->graph = callgraph_analyse(h->tree, counted, count, h->arena);
+	h->graph = callgraph_analyse(h->tree, counted, count, 0, h->arena);
 }
 
 static void by_hand_deinit(struct by_hand *h)
@@ -134,7 +134,7 @@ static void test_deep(void **state)
 		chain[i] = i % 3;
 	struct profile *p = chain_profile(names, chain, DEPTH, 7);
 	struct entity_tree *tree = entity_tree_of(p, LEVEL_FUNCTION, (metric_id){0}, arena);
-	struct callgraph *g = callgraph_analyse(tree, NULL, 0, arena);
+	struct callgraph *g = callgraph_analyse(tree, NULL, 0, 0, arena);
 	assert_int_equal(g->entry_count, 4);
 	assert_int_equal(g->entries[0].self, 7);
 	assert_int_equal(g->entries[0].entity, NO_ID);
@@ -158,7 +158,7 @@ static void test_long_chain(void **state)
 	}
 	struct profile *p = chain_profile(list, chain, DEPTH, 7);
 	struct entity_tree *tree = entity_tree_of(p, LEVEL_FUNCTION, (metric_id){0}, arena);
-	struct callgraph *g = callgraph_analyse(tree, NULL, 0, arena);
+	struct callgraph *g = callgraph_analyse(tree, NULL, 0, 0, arena);
 	assert_int_equal(g->entry_count, DEPTH);
 	assert_int_equal(g->cycle_count, 0);
 	/* All weigh the same: callers come first. */

@@ -110,7 +110,7 @@ static void subject_init(struct subject *s, uint64_t seed)
 	s->random = r;
 	s->tree = subject_tree(s, s->profile);
 	subject_count(s);
-	s->graph = callgraph_analyse(s->tree, s->counted, s->count, s->arena);
+	s->graph = callgraph_analyse(s->tree, s->counted, s->count, 0, s->arena);
 	s->slow = subject_slow(s);
 }
 
@@ -551,8 +551,8 @@ static void test_order_of_samples(struct subject *s)
 		random_profile_shuffled(s->seed, random_next(&s->random), &s->shape);
 	const struct entity_tree *tree = subject_tree(s, other);
 
-	check_same(callgraph_analyse(s->tree, NULL, 0, s->arena),
-		callgraph_analyse(tree, NULL, 0, s->arena));
+	check_same(callgraph_analyse(s->tree, NULL, 0, 0, s->arena),
+		callgraph_analyse(tree, NULL, 0, 0, s->arena));
 	profile_destroy(other);
 }
 
