@@ -12,37 +12,28 @@
 #include <stdlib.h>
 
 #include "analysis/callgraph_layout.h"
+#include "analysis/entity_pairs.h"
 #include "base/alloc.h"
-#include "base/hash.h"
-#include "base/row_table.h"
 
 struct builder {
 	const struct entity_tree *tree;
-	struct row_table arcs; /* of struct call_arc */
+	struct entity_pairs pairs;
+	struct call_arc *arcs; /* [pair] */
 	uint32_t *arc;	       /* [node]: the arc that leads to it, later to its run's first node */
 };
 
-static uint64_t arc_hash(const void *row)
+/* Numbers of arcs may be a matrix of so many cells for each node of the tree. */
+#define CELLS_OF_NODE 4u
+#define NODES_AHEAD   16u
+
+/* Begins to read what the next nodes will need, if they are only children. */
+static void warm(const struct builder *b, uint32_t node)
 {
-	const struct call_arc *a = row;
+	const struct entity_tree *tree = b->tree;
 
-	return hash_u64((uint64_t)a->caller << 32 | a->callee);
-}
-
-static bool arc_same(const void *a, const void *b)
-{
-	const struct call_arc *x = a, *y = b;
-
-	return x->caller == y->caller && x->callee == y->callee;
-}
-
-static const struct row_kind arc_rows = {sizeof(struct call_arc), arc_hash, arc_same};
-
-static uint32_t builder_arc(struct builder *b, uint32_t caller, uint32_t callee)
-{
-	struct call_arc arc = {.caller = caller, .callee = callee};
-
-	return row_table_intern(&b->arcs, &arc_rows, &arc);
+	if (node + NODES_AHEAD < tree->node_count)
+		entity_pairs_warm(&b->pairs, tree->entity[node + NODES_AHEAD - 1],
+			tree->entity[node + NODES_AHEAD]);
 }
 
 /* A node whose parent is the root has the arc from <spontaneous>, which is NO_ID as the root's. */
@@ -51,25 +42,40 @@ static void builder_add_tree(struct builder *b)
 	const struct entity_tree *tree = b->tree;
 
 	b->arc = xcalloc(b->tree->node_count, sizeof(*b->arc));
-	for (uint32_t i = 1; i < tree->node_count; i++)
-		b->arc[i] =
-			builder_arc(b, tree->entity[entity_tree_parent(tree, i)], tree->entity[i]);
+	for (uint32_t i = 1; i < tree->node_count; i++) {
+		warm(b, i);
+		b->arc[i] = entity_pairs_at(
+			&b->pairs, tree->entity[entity_tree_parent(tree, i)], tree->entity[i]);
+	}
 }
 
+/* Makes arcs of all pairs, with the calls that were counted. */
 static void builder_add_counts(struct builder *b, const struct entity_arc *counted, size_t count)
 {
+	uint32_t *arc = xcalloc(count, sizeof(*arc));
+
+	for (size_t i = 0; i < count; i++)
+		arc[i] = entity_pairs_at(&b->pairs, counted[i].caller, counted[i].callee);
+	entity_pairs_end(&b->pairs);
+	b->arcs = xcalloc(b->pairs.pairs.count, sizeof(*b->arcs));
+	for (size_t i = 0; i < b->pairs.pairs.count; i++) {
+		const struct entity_pair *pair = &b->pairs.pairs.data[i];
+
+		b->arcs[i] = (struct call_arc){.caller = pair->from, .callee = pair->to};
+	}
 	for (size_t i = 0; i < count; i++) {
-		uint32_t arc = builder_arc(b, counted[i].caller, counted[i].callee);
-		struct callgraph_calls *calls = &((struct call_arc *)b->arcs.rows)[arc].calls;
+		struct callgraph_calls *calls = &b->arcs[arc[i]].calls;
 
 		calls->is_known = true;
 		calls->count += counted[i].calls;
 	}
+	free(arc);
 }
 
 static void builder_deinit(struct builder *b)
 {
-	row_table_deinit(&b->arcs);
+	entity_pairs_deinit(&b->pairs);
+	free(b->arcs);
 	free(b->arc);
 }
 
@@ -94,7 +100,7 @@ static void builder_find_runs(struct builder *b, const struct call_units *units)
 static struct call_figures builder_figures(
 	const struct builder *b, const struct call_units *units, const struct entity_tree *tree)
 {
-	struct call_times *times = xcalloc(b->arcs.count, sizeof(*times));
+	struct call_times *times = xcalloc(b->pairs.pairs.count, sizeof(*times));
 	int64_t *self = xcalloc(tree->entity_count, sizeof(*self));
 
 	for (uint32_t i = 1; i < tree->node_count; i++) {
@@ -118,8 +124,8 @@ static struct callgraph *builder_graph(struct builder *b, size_t limit, struct a
 	struct call_arcs arcs = {
 		.entities = tree->entities,
 		.entity_count = tree->entity_count,
-		.arcs = b->arcs.rows,
-		.count = b->arcs.count,
+		.arcs = b->arcs,
+		.count = b->pairs.pairs.count,
 		.is_difference = tree->is_difference,
 	};
 	struct call_units units;
@@ -144,6 +150,7 @@ struct callgraph *callgraph_analyse(const struct entity_tree *tree,
 {
 	struct builder b = {.tree = tree};
 
+	entity_pairs_init(&b.pairs, tree->entity_count, NULL, CELLS_OF_NODE * tree->node_count);
 	builder_add_tree(&b);
 	builder_add_counts(&b, counted, count);
 	struct callgraph *graph = builder_graph(&b, limit, arena);

@@ -35,12 +35,18 @@ void entity_pairs_init(
 		p->cells = xcalloc(rows * p->width, sizeof(*p->cells));
 }
 
-void entity_pairs_deinit(struct entity_pairs *p)
+void entity_pairs_end(struct entity_pairs *p)
 {
-	vec_deinit(&p->pairs);
 	free(p->cells);
 	free(p->row_of);
 	free(p->slots);
+	p->cells = p->row_of = p->slots = NULL;
+}
+
+void entity_pairs_deinit(struct entity_pairs *p)
+{
+	entity_pairs_end(p);
+	vec_deinit(&p->pairs);
 }
 
 /* The pair's place in the matrix: in the row of its caller if that is chosen, else its callee's. */

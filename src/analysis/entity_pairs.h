@@ -39,6 +39,8 @@ struct entity_pairs {
 void entity_pairs_init(
 	struct entity_pairs *p, size_t entity_count, const bool *chosen, size_t cells_max);
 void entity_pairs_deinit(struct entity_pairs *p);
+/* No more pairs will come: frees all but these. */
+void entity_pairs_end(struct entity_pairs *p);
 /* The pair's number, which is new if the pair is. */
 must_use uint32_t entity_pairs_at(struct entity_pairs *p, uint32_t from, uint32_t to);
 /* Begins to read what entity_pairs_at will for that pair; any numbers are allowed. */
