@@ -299,6 +299,15 @@ def million_tree(bench):
 	return million(bench, "-tree", "-v", "tree", "--collapse", "none")
 
 
+def million_collapsed(bench):
+	"""No peer collapses recursion; in all else this is pprof's -tree."""
+	return million(bench, "-tree", "-v", "tree")
+
+
+def million_graph(bench):
+	return million(bench, "-peek=.", "-v", "graph")
+
+
 def million_callers(bench):
 	return million(bench, "-peek=.", "-v", "callers", "--limit", "20")
 
@@ -338,6 +347,8 @@ ROWS = [
 	("views-callgrind-tree", "callgrind_annotate --tree=both: callers", callgrind_tree),
 	("views-million-functions", "a million stacks: functions", million_functions),
 	("views-million-tree", "a million stacks: call tree, not collapsed, first rows", million_tree),
+	("views-million-collapsed", "a million stacks: call tree, recursion collapsed, first rows", million_collapsed),
+	("views-million-graph", "a million stacks: call graph, first entries", million_graph),
 	("views-million-callers", "a million stacks: callers, 20 rows", million_callers),
 	("views-million-inverted", "a million stacks: inverted tree, first rows", million_inverted),
 	("views-million-text", "a million stacks of folded text: functions", million_text),
