@@ -162,17 +162,55 @@ static int branches_compare(const void *a, const void *b)
 	return (x->first < y->first) - (x->first > y->first);
 }
 
-/* Adds the rest of a cursor that is alone. */
-static void add_chain(struct inverting *v, uint32_t index, uint32_t depth, uint32_t c)
+/* Adds the frames from a node up to the first of its run, at most `most`; returns how many. */
+static uint32_t add_frames(struct inverting *v, uint32_t at, uint32_t run_first, uint32_t most)
 {
-	for (uint32_t entity; (entity = entity_under(v, c, ++depth)) != NO_ID;) {
-		index = push_node(v, entity, index, true);
-		if (depth > v->depth_max)
-			v->depth_max = depth;
-		cursor_climb(v, c, depth);
-	}
-	v->end_at[c] = index;
+	uint32_t count = at - run_first + (run_first > 0); /* without the root */
+
+	if (count > most)
+		count = most;
+	vec_reserve(&v->entity, v->entity.count + count);
+	uint32_t *to = v->entity.data + v->entity.count;
+	for (uint32_t i = 0; i < count; i++)
+		to[i] = v->tree->entity[at - i];
+	v->entity.count += count;
+	return count;
 }
+
+/* Adds the rest of a cursor that is alone, which is a chain of only children, run by run. */
+static void add_chain(struct inverting *v, uint32_t depth, uint32_t c)
+{
+	const struct tree_runs *runs = &v->tree->runs;
+	uint32_t at = v->cursors[c].at;
+
+	while (at != 0 && depth < v->levels_max) {
+		uint32_t run = tree_runs_find(runs, at);
+		uint32_t count = add_frames(v, at, runs->first[run], v->levels_max - depth);
+
+		depth += count;
+		at = at - count + 1 == runs->first[run] ? runs->parent[run] : at - count;
+	}
+	if (at != 0) {
+		vec_push(&v->entity, v->left_out);
+		depth++;
+	}
+	if (depth > v->depth_max)
+		v->depth_max = depth;
+	v->end_at[c] = (uint32_t)v->entity.count - 1;
+}
+
+/* Cursors stand anywhere in the tree: begins to read what is at one. */
+static void warm(const struct inverting *v, uint32_t cursor)
+{
+	const struct entity_tree *tree = v->tree;
+	uint32_t at = v->cursors[cursor].at;
+
+	__builtin_prefetch(&tree->entity[at]);
+	__builtin_prefetch(&tree->runs.begins.bits[at / 64]);
+	__builtin_prefetch(&tree->runs.begins.before[at / 64]);
+}
+
+#define CURSORS_AHEAD 12
 
 static void add_node(struct inverting *v, const struct branch *b)
 {
@@ -181,11 +219,18 @@ static void add_node(struct inverting *v, const struct branch *b)
 	if (b->depth > v->depth_max)
 		v->depth_max = b->depth;
 	if (b->head != NO_ID && b->head == b->tail) {
-		add_chain(v, index, b->depth, b->head);
+		add_chain(v, b->depth, b->head);
 		return;
 	}
+	uint32_t ahead = b->head;
+	for (int i = 0; i < CURSORS_AHEAD && ahead != NO_ID; i++, ahead = v->cursors[ahead].next)
+		warm(v, ahead);
 	for (uint32_t c = b->head, next; c != NO_ID; c = next) {
 		next = v->cursors[c].next;
+		if (ahead != NO_ID) {
+			warm(v, ahead);
+			ahead = v->cursors[ahead].next;
+		}
 		if (v->cursors[c].at != 0)
 			sort_cursor(v, b, index, c);
 		else
