@@ -1,4 +1,4 @@
-"""How the work grows with the input: instructions, not time, at n, 4n and 16n.
+"""How work and memory grow with the input: instructions, not time, at n, 4n and 16n, and bytes for each node.
 
 For each view, filter and reader, on profiles of different shapes. valgrind counts the instructions of a
 whole run; from one size to the next start-up stays the same, so the growth of the differences is that of
@@ -13,6 +13,7 @@ import pathlib
 import random
 import re
 import shutil
+import sys
 import tempfile
 
 import harness
@@ -21,6 +22,10 @@ from harness import check, sonde
 FOLDER = tempfile.TemporaryDirectory(prefix="sonde-test-")
 EXPONENT_MAX = 1.15
 SIZES = (1, 4, 16)
+# docs/limits.md: what a view takes for each node of the stack tree.
+NODE_BYTES_MAX = 256
+# Larger profiles, for differences of memory: so many times as large as n = 1.
+MEMORY_SIZES = (75, 300)
 COLLECTED = re.compile(r"Collected\s*:\s*(\d+)")
 
 
@@ -206,6 +211,38 @@ def test_writers():
 		recording("samples", n)
 	check_growth([(f"write {kind}", lambda n, kind=kind: ("convert", recording("samples", n), "--to", kind, "-o",
 		os.devnull)) for kind in FORMATS])
+
+
+# A process' peak counts from before its exec, so it is started by a small one.
+PEAK = """import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)"""
+
+
+def peak_bytes(*args):
+	"""The most memory that a run had."""
+	return int(check(harness.run(sys.executable, "-c", PEAK, harness.SONDE, *args, timeout=600)).out)
+
+
+def node_count(path):
+	return check(sonde("convert", path, "--to", "dump", "-o", "-", timeout=600)).out.count("\nstack ")
+
+
+def check_memory(shape, views):
+	small, large = (recording(shape, n) for n in MEMORY_SIZES)
+	nodes = node_count(large) - node_count(small)
+	for view in views:
+		taken = [peak_bytes("report", path, "--view", *view.split()) for path in (small, large)]
+		bytes_each = (taken[1] - taken[0]) / nodes
+		print(f"# {shape}: {view}: {bytes_each:.0f} bytes for each of {nodes:,} nodes")
+		assert bytes_each <= NODE_BYTES_MAX, (view, taken, nodes)
+
+
+@harness.takes_long
+def test_memory_of_views():
+	for shape in ("random", "recursion", "deep", "wide"):
+		check_memory(shape, ("functions", "callers", "graph", "tree", "tree --invert", "tree --format json", "tree --format svg",
+			"callers --format csv", "graph --format json", "tree --invert --format csv"))
 
 
 harness.main()
