@@ -23,8 +23,7 @@ struct uftrace_session {
 
 struct uftrace_task {
 	uint64_t tid, pid, start_ns;
-	uint64_t parent;  /* pid of the process that forked it; 0: it is a thread, or the first
-			     process */
+	uint64_t parent;  /* of its code at first, if its pid has no session; NO_ID: none */
 	uint32_t session; /* the session of its code at first, if its pid has no session; NO_ID:
 			     none */
 };
