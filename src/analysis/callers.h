@@ -9,7 +9,7 @@
  * integers, under any recursion.
  *
  * Without stacks, lines are the measured costs of calls (measured.h); between members of a cycle,
- * where costs overlap, they are shares of what is left.
+ * where costs overlap, they are shares of the rest.
  */
 
 #include "analysis/centre.h"

@@ -31,7 +31,7 @@ static bool is_inner(const struct fill *f, const struct call_arc *a)
 	return !call_units_crosses(&f->m->units, a);
 }
 
-/* For one metric: what is left of each entity's inclusive weight for its cycle. */
+/* For one metric: the part of each entity's inclusive weight that is left for its cycle. */
 static void pools_init(struct fill *f, size_t metric)
 {
 	const struct measured *m = f->m;

@@ -1,7 +1,7 @@
 /*
  * The call graph, exact, from stacks.
  *
- * Arcs are the neighbours in the entity tree.  A node either begins a run of its unit, or goes on
+ * Arcs are the neighbours in the entity tree.  A node either begins a run of its unit, or continues
  * with the run that its parent is in; as a stack meets each unit in one run, the arc that leads to
  * the run's first node is the only one by which stacks below it came to the unit.  That arc has all
  * the weight below that node; of it, the weight of the run's own nodes is the unit's self, the rest

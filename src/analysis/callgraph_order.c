@@ -4,7 +4,7 @@
  *
  * Equals are common: in a program without much to its main function, a dozen entries at the top
  * have all of the time.  "Callers first, then by name" cannot be decided by comparing pairs, so
- * after sorting by weight and name each run of equals is ordered once more: of those whose callers
+ * after sorting by weight and name each run of equals is ordered again: of those whose callers
  * among the equals have all been taken, the first by name is taken next (Kahn, "Topological sorting
  * of large networks", CACM 1962).  Arcs between units make no cycles, so that never stalls.
  */

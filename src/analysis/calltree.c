@@ -168,7 +168,7 @@ static int by_first_seen(const void *a, const void *b, void *layout)
 	return (x > y) - (x < y);
 }
 
-/* The node's weight in the order asked for. */
+/* The node's weight in the requested order. */
 static int64_t weight_of(const struct layout *l, const struct play_figures *f)
 {
 	int64_t weight = f->direct + f->indirect;

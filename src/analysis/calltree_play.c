@@ -16,8 +16,8 @@
  * node are one subtree and what has already been reached on the way is known by where that subtree
  *    ends.
  *
- * The conservative degree asks whether every name below A on the path also stands at or above A.
- * The deepest node whose name stands nowhere above it answers that: no name is lost if it is not
+ * The conservative degree asks whether every name below A on the path also occurs at or above A.
+ * The deepest node whose name does not occur above it answers that: no name is lost if it is not
  * below A.
  */
 #include "analysis/calltree_play.h"

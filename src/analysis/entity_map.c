@@ -216,7 +216,7 @@ static uint32_t entity_map_add(struct entity_map *m, const struct frame *frame)
 	return index;
 }
 
-/* An identity that no frame has, and nobody looks up. */
+/* An identity that no frame has, and that is never looked up. */
 static const struct identity nobody = {UINT64_MAX, UINT64_MAX};
 
 /* The entity that a rule makes; a function known only by that name is the same entity. */

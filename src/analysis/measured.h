@@ -11,9 +11,8 @@
  * work several times: there a member's inclusive weight is a bound.  It is the least of these upper
  * bounds:
  *
- * 	the cycle's inclusive weight,
- * 	its own and all its calls of others,
- * 	all calls of it, and what of the cycle's nobody called for,
+ * the cycle's inclusive weight, its own and all its calls of others, all calls of it, and the part
+ * of the cycle's without a caller,
  *
  * and at least its own plus its calls out of the cycle.  If calls into the cycle at this member
  * cost as much, as they do at a cycle's only entry, the bound is the weight itself.

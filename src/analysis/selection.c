@@ -138,7 +138,7 @@ static bool is_entry(const struct profile *p, uint32_t stack)
 
 /*
  * Among the kernel's frames called from the program's own, those that do the work of a system call
- * are not what the program asked for.  What the kernel does on its own stays.
+ * are not what the program requested.  What the kernel does on its own stays.
  */
 static void hide_kernel(struct selecting *s, enum filter_kernel kernel)
 {

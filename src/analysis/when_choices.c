@@ -3,7 +3,7 @@
  * children of a node, one for each alternative, are made at once and lie side by side, so a child
  * is found by its number alone, and of two siblings the smaller is left of the other.
  *
- * Most comparisons are of two labels: a node's label stands for a range of numbers around it, up to
+ * Most comparisons are of two labels: a node's label represents a range of numbers around it, up to
  * its lowest set bit on both sides, and its children share that range in their order (P. Dietz,
  * "Maintaining order in a linked list", 1982; that nothing is ever put between siblings makes it
  * easy).  When a range is used up, children and everything below have the same label, and such

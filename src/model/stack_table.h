@@ -7,7 +7,7 @@
  *
  * A source may hold the whole tree already, with each pair once.  Then its array is adopted
  * unchanged (stack_table_adopt), which costs 8 bytes a stack and no lookups.  In the rare case that
- * another stack is asked for, all of them are entered into the table.
+ * another stack is requested, all of them are entered into the table.
  */
 
 #include <stddef.h>

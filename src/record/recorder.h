@@ -64,7 +64,7 @@ struct recorder_result {
 	uint64_t off_ns;	/* the part of the duration left out by the delay and by commands */
 	uint64_t keep_ns;	/* how much of the duration to keep; 0: all */
 	bool kept_is_short;	/* memory did not suffice for keep_ns */
-	bool is_dump;		/* the recording goes on */
+	bool is_dump;		/* the recording continues */
 	uint64_t lost_cpu_ns;	/* the part of cpu_ns without samples for any other reason */
 	double overhead;	/* share of the target's CPU time that the recording cost */
 	uint32_t halvings;	/* of the rate, at the end */

@@ -579,7 +579,7 @@ uint32_t perf_data_stacks_node(struct perf_data_stacks *s, uint32_t process,
 {
 	if (chain->bytes == NULL)
 		return new_node(s, process, event, sample);
-	/* If an object was opened meanwhile, addresses have a new meaning. */
+	/* If an object was opened in between, addresses have a new meaning. */
 	if (chain->context != context_of(s, process, sample->time_ns))
 		*chain = chain_of(s, process, event, sample);
 	const struct perf_data_chain *known = find_chain(s, chain);

@@ -92,7 +92,7 @@ struct tui_graph {
 /* What was requested and has not appeared yet; NULL: nothing, or no longer. */
 struct tui_start {
 	const char *zone, *thread;
-	bool is_said; /* the user was told that it is not there yet */
+	bool is_said; /* a message says that it has not appeared yet */
 };
 
 struct tui_model {
