@@ -85,7 +85,7 @@ uint64_t preload_cpu_ns(void);
 
 /*
  * If address space is limited, only the data of living threads is mapped, and less of it.  Call it
- * for a newly taken lane. False: no more may be mapped.
+ * for a newly taken lane.  False: no more may be mapped.
  */
 #define PRELOAD_PIECE_BYTES ((uint64_t)512 << 10)
 bool preload_piece_map(struct preload_lane *lane);

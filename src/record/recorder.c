@@ -1,6 +1,6 @@
 /*
  * The recorder: has an engine take samples of the target until that ends, and writes them
- * continuously. Counters are written repeatedly, so that the file also has them if the recorder is
+ * continuously.  Counters are written repeatedly, so that the file also has them if the recorder is
  * killed.
  *
  * The flight recorder, `sonde record --keep TIME`, keeps only the last part of a recording.  It is

@@ -42,7 +42,7 @@ struct launch_state {
 };
 /*
  * Saves all of launch_state.  From then on, SIGPIPE and SIGXFSZ are ignored, as failed writes
- * report the same. SIGCHLD is not ignored: otherwise the target's exit status would be lost.
+ * report the same.  SIGCHLD is not ignored: otherwise the target's exit status would be lost.
  */
 void launch_state_save(struct launch_state *state);
 /* Restores the signal mask and the dispositions. */

@@ -43,7 +43,7 @@ struct row {
 struct sample_reader {
 	struct firefox *f;
 	thread_id thread;
-	int64_t delta_ns; /* adds up to times of the whole profile */
+	int64_t delta_ns; /* converts this process's times to those of the whole profile */
 	uint32_t metric;  /* of the weights; NO_ID: they are numbers of samples */
 	unsigned int digits[FIELD_COUNT];
 	uint64_t time_ns; /* of the previous sample */

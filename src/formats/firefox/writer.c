@@ -3,11 +3,11 @@
  * defines the output exactly.
  *
  * Source: src/types/profile.ts and docs-developer/CHANGELOG-formats.md of
- * firefox-devtools/profiler. The version is 66, which its front end upgrades; later ones need
+ * firefox-devtools/profiler.  The version is 66, which its front end upgrades; later ones need
  * binary containers or concern only the browser.
  *
  * First the stacks of samples are marked, then everything they refer to is numbered, then each
- * table is written column by column. This keeps a few numbers per stack, frame and sample.
+ * table is written column by column.  This keeps a few numbers per stack, frame and sample.
  */
 #include "formats/firefox/writer.h"
 

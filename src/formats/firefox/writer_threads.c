@@ -15,7 +15,7 @@
  *
  * A row of the format covers the time since the previous row; its CPU time is for that period.  So
  * a time off the CPU, for which the profile has the start, becomes a row at its end without CPU
- * time. A thread's first row follows one without a stack.
+ * time.  A thread's first row follows one without a stack.
  *
  * If there are more rows than a browser can hold, time is divided into slots, as short as possible,
  * and in each slot the samples of one stack become one row.

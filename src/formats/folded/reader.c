@@ -390,7 +390,7 @@ static void read_line(struct folded *f, struct str text)
 
 /*
  * Whether the text is a difference: all lines near its start, and more than one, end in two
- * weights. In a single line, the first number may be part of a frame's name.
+ * weights.  In a single line, the first number may be part of a frame's name.
  */
 static bool is_difference(struct str text)
 {

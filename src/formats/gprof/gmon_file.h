@@ -79,8 +79,8 @@ struct gmon_ticks {
  * Bin i of n covers the units (of two bytes) from ⌊i·u/n⌋ to ⌊(i+1)·u/n⌋ of the histogram's u, as
  * in gprof.  A bin that several functions share is split in proportion.  Times and shares are
  * rounded so that a bin's parts add up to the bin, and a histogram's bins to its ticks divided by
- * its rate. Whole ticks are distributed by largest remainder, so that no function is a tick off its
- * share, and their sum equals that of the bins.
+ * its rate.  Whole ticks are distributed by largest remainder, so that no function is a tick off
+ * its share, and their sum equals that of the bins.
  */
 void gmon_ticks_init(
 	struct gmon_ticks *t, const struct gmon_file *file, const struct function_symbols *symbols);

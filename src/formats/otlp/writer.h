@@ -50,7 +50,7 @@ void otlp_put_dictionary(struct otlp_writer *w);
 
 /*
  * Adds the fields of a Sample that identify it: stack, attributes (of the thread, and labels) and
- * link. The same arguments add the same bytes.
+ * link.  The same arguments add the same bytes.
  */
 void otlp_put_identity(struct otlp_writer *w, struct strbuf *out, stack_id stack, thread_id thread,
 	label_set_id labels);

@@ -63,7 +63,7 @@ struct perf_frame {
 bool perf_frame_scan(struct str line, struct perf_frame *frame);
 /*
  * Adds to the frame what -F +srcline prints on a separate line below it, "FILE:LINE" after two
- * blanks. False if the line is something else.
+ * blanks.  False if the line is something else.
  */
 bool perf_frame_scan_place(struct str line, struct perf_frame *frame);
 

@@ -5,7 +5,7 @@
  * Source: speedscope's src/lib/file-format-spec.ts, which is the format's definition.
  *
  * Its frames are what sonde calls functions: two frames with different lines would be two
- * functions. A profile is written in the shorter of two forms: a list of stacks, or, if stacks are
+ * functions.  A profile is written in the shorter of two forms: a list of stacks, or, if stacks are
  * deep and share most frames with their neighbours, events that open and close frames.
  */
 #include "formats/writers.h"

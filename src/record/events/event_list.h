@@ -82,7 +82,7 @@ void event_list_deinit(struct event_list *list);
 
 /*
  * Adds the events named in text.  ERROR_USAGE: an unknown event, or one named twice with different
- * periods. ERROR_UNSUPPORTED: a tracepoint's number cannot be read.  On failure, the list has the
+ * periods.  ERROR_UNSUPPORTED: a tracepoint's number cannot be read.  On failure, the list has the
  * events before that one.
  */
 must_use struct error *event_list_add(struct event_list *list, const char *text);
@@ -92,7 +92,7 @@ const struct perf_counter *event_list_counters(const struct event_list *list);
 
 /*
  * The directory of tracepoints, "/sys/kernel/tracing/events" or wherever tracefs is mounted; NULL:
- * not readable. Static.
+ * not readable.  Static.
  */
 const char *event_tracepoint_directory(void);
 

@@ -30,7 +30,7 @@ bool capture_can_compact(const struct capture_output *o);
 /*
  * Rewrites the finished capture file at path.  A sample at a removed node keeps only its time,
  * thread and weights. fates[count]: by node; if a node stays, so must its parent.  *size_bytes: the
- * file's new size. After a failure the file is unchanged.
+ * file's new size.  After a failure the file is unchanged.
  */
 must_use struct error *capture_select(
 	const char *path, const uint8_t *fates, size_t count, uint64_t *size_bytes);

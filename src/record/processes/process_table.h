@@ -3,8 +3,8 @@
 
 /*
  * The living processes and threads of a recording, by pid and tid.  A reused pid is another
- * process. Each process has its address space, copied at a fork and cleared at an exec; each thread
- * has its last stack.
+ * process.  Each process has its address space, copied at a fork and cleared at an exec; each
+ * thread has its last stack.
  *
  * A load object is opened only when a stack first goes through it.  So a mapping is added with
  * UNWIND_PENDING set in its object number and with a slide relative to file offsets;

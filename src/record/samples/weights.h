@@ -70,7 +70,7 @@ void weights_end(struct weights *w, uint64_t accounted_ns, uint64_t clocked_ns, 
 /*
  * While samples come faster than they can be walked, some are dropped.  The more of the backlog is
  * in use, the fewer samples of a thread are walked, and each of these also gets the weight of the
- * dropped ones before it. So sums stay exact, and nothing is lost as long as that is enough.
+ * dropped ones before it.  So sums stay exact, and nothing is lost as long as that is enough.
  */
 
 struct thinning {

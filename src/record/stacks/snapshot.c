@@ -171,7 +171,7 @@ static void walk(struct snapshot *s, struct process *p, struct thread *thread,
 
 /*
  * A signal handler may run on a separate stack, which is in the dump; the interrupted stack is only
- * in the live process. It is used if the handler's signal frame is still there.  Handlers have
+ * in the live process.  It is used if the handler's signal frame is still there.  Handlers have
  * often returned by now, so it is also used if the interrupted function's callers equal those of
  * the thread's last stack, and so did not change in between.
  */

@@ -9,7 +9,7 @@
  *
  * When a sample is taken out of its ring, its program is known: a program sends its memory before
  * it enters its first zone, and messages are read before samples, at the first sample of each
- * round. After a program has ended or called exec, its rest waits for one round, until all samples
+ * round.  After a program has ended or called exec, its rest waits for one round, until all samples
  * up to then are taken.
  */
 #include "record/zones/zones.h"

@@ -3,8 +3,8 @@
 
 /*
  * The structure of a capture file: a file header, then chunks.  A chunk's header has its own
- * checksum. So a reader knows a chunk's length even if its payload is damaged, and if the header is
- * damaged, finds the next chunk by its magic number.
+ * checksum.  So a reader knows a chunk's length even if its payload is damaged, and if the header
+ * is damaged, finds the next chunk by its magic number.
  */
 
 #include "base/cursor.h"
@@ -66,8 +66,8 @@ struct capture_chunk {
 
 /*
  * The limit on expansion: the first `offset` bytes of a file may decompress to at most this many
- * bytes. The writer keeps it, by storing a chunk uncompressed if necessary, and the reader enforces
- * it.  So the work and memory that a file can cause grow only with its size.
+ * bytes.  The writer keeps it, by storing a chunk uncompressed if necessary, and the reader
+ * enforces it.  So the work and memory that a file can cause grow only with its size.
  */
 static inline uint64_t capture_raw_limit(uint64_t offset)
 {

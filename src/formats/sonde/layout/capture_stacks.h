@@ -4,7 +4,7 @@
 /*
  * A STACKS chunk: new frames (addresses in load objects) and new stack tree nodes.  The encoder
  * assigns frame ids, dense from 0; the caller assigns node ids, dense from 1 (node 0 is the empty
- * stack). Both are valid for the whole file, but each chunk can be decoded on its own, so that
+ * stack).  Both are valid for the whole file, but each chunk can be decoded on its own, so that
  * damage to a chunk loses only its contents.
  */
 

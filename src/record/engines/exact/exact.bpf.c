@@ -15,7 +15,7 @@
  * (exact_layout.h), and the stack outside an intact mark is not copied.
  *
  * The licence string: the kernel allows the functions that read user memory (bpf_probe_read_user)
- * only to programs under the GPL or a compatible licence. This file may be used under the MIT
+ * only to programs under the GPL or a compatible licence.  This file may be used under the MIT
  * licence, like all of sonde, or under the GPL version 2.
  *
  * Sources: the kernel's Documentation/bpf/ringbuf.rst, bpf_helpers' own descriptions in

@@ -83,7 +83,7 @@ static inline uint32_t exact_hash(uint32_t tid)
 
 /*
  * The processes whose stacks are wanted, if the events also sample others: a bit for each, by the
- * lower bits of its pid. Several processes may share a bit, which occasionally costs a copy.
+ * lower bits of its pid.  Several processes may share a bit, which occasionally costs a copy.
  */
 enum { EXACT_PROCESSES = 1 << 16 };
 

@@ -20,7 +20,7 @@
 
 /*
  * Return addresses of former frames may remain in unused parts of new frames, where they look as if
- * nothing had changed. A thread for which this was wrong does without marks for a while, each time
+ * nothing had changed.  A thread for which this was wrong does without marks for a while, each time
  * twice as long.  Zero at the thread's start.
  */
 struct marks_trust {

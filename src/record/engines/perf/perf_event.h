@@ -230,7 +230,7 @@ struct perf_event_counts perf_event_set_counts(const struct perf_event_set *set)
 /*
  * The gear of a sample in a ring of counters, by the event id in it, or NULL.  The kernel gives
  * samples of two software events of one kind the id of the first, so a counter of context switches
- * may have that of the stacks at switches. It then belongs to the running gear.
+ * may have that of the stacks at switches.  It then belongs to the running gear.
  */
 const struct perf_gear *perf_event_set_gear(
 	const struct perf_event_set *set, const struct perf_source *source);

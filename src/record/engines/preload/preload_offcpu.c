@@ -6,8 +6,8 @@
  * is made up by one in the other direction later.  The same holds between a check that found it
  * asleep and one that did not.  A record by the thread in between divides the time exactly.
  *
- * The wait for a CPU is subtracted first from the time off the CPU between records of running, and
- * then from the block that ended: a woken thread waits as well.
+ * The wait for a CPU is assumed to be in the time off the CPU between records of running, and the
+ * rest of it in the block that ended: a woken thread waits as well.
  *
  * A thread is checked soon after it should have written a record.  While it sleeps on, the next
  * check comes after a fraction of the time that it has slept, so that the number of checks is
@@ -74,7 +74,10 @@ static void count_estimated(struct preload_lives *lives, uint64_t count, uint64_
 	lives->estimated_ns += ns;
 }
 
-/* Outputs the span, after subtracting as much of *waited_ns as fits into it. */
+/*
+ * Outputs the span.  As much of *waited_ns as fits into it counts as preempted, and is deducted
+ * from *waited_ns.
+ */
 static void hand_out(struct preload_lives *lives, struct preload_life *life,
 	struct preload_span *span, uint32_t node, uint64_t *waited_ns)
 {
