@@ -1,9 +1,9 @@
 /*
  * The call graph's entries and lines, made from arcs with figures.
  *
- * Figures of entries are sums over arcs.  Lines are drafted of all arcs, merged and rid of zeros
- * (callgraph_lines.c); those that are left say which entries stay; entries are ordered
- * (callgraph_order.c), then lines within them, and both are copied out once a metric.
+ * Figures of entries are sums over arcs.  Lines are drafted from all arcs and merged, and zeros are
+ * dropped (callgraph_lines.c).  The remaining lines determine which entries stay.  Entries are
+ * ordered (callgraph_order.c), then lines within them, and both are copied out once per metric.
  */
 #include "analysis/callgraph_layout.h"
 

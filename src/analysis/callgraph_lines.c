@@ -1,5 +1,5 @@
 /*
- * The lines of the call graph's entries, before they are in order.
+ * The lines of the call graph's entries, unordered.
  *
  * An arc between units has one pair of figures, what was spent on its behalf, and is in two entries
  * at least: among the callees of its caller, among the callers of its callee, and in the same way
@@ -134,7 +134,7 @@ static void layout_drop_zero(struct layout *l)
 	l->draft_times.count = count * l->metric_count;
 }
 
-/* `of` counts the whole unit's calls. */
+/* `of` is the number of all calls to the unit. */
 static void layout_add_of(struct layout *l)
 {
 	for (size_t i = 0; i < l->drafts.count; i++) {

@@ -5,16 +5,15 @@
  * so each (node, entity) is decided once, and all stacks are played together: every node of the
  * entity tree moves on from where its parent arrived.  Two passes, each linear:
  *
- * 1. Play.  A depth-first walk of the tree being made.  Each of its nodes has a list of pending
+ * 1. Play: a depth-first walk of the tree being made.  Each of its nodes has a list of pending
  *    entity nodes: those that arrived there and whose children have not been played.  The walk
  *    enters a child that has pending nodes, plays their children one frame further, and leaves when
  *    nothing is pending in the node or below.  What arrives at a stub becomes pending at its
- * target, which is still on the walk's path.  An array, kept up to date by entering and leaving,
- * has the innermost node of every entity on the path; and each step into a child is paid for by an
- * entity node that was pending there.
- * 2. Weigh, once for each metric.  In the entity tree's pre-order, where the stacks that pass a
- * node are one subtree and what has already been reached on the way is known by where that subtree
- *    ends.
+ *    target, which is still on the walk's path.  An array, updated on entering and leaving, has the
+ *    innermost node of every entity on the path.  Each step into a child processes at least one
+ *    entity node that was pending there.
+ * 2. Weigh, once for each metric: in the entity tree's pre-order, where the stacks that pass a node
+ *    are one subtree, and where that subtree ends shows what has been reached on the way.
  *
  * The conservative degree asks whether every name below A on the path also occurs at or above A.
  * The deepest node whose name does not occur above it answers that: no name is lost if it is not

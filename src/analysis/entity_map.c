@@ -21,7 +21,7 @@ static struct str str_or_unknown(struct str s)
 	return s.size ? s : UNKNOWN;
 }
 
-/* What makes two frames the same, in two words; equal ones share an entity. */
+/* The identity of a frame, in two words; frames with equal ones share an entity. */
 struct identity {
 	uint64_t a, b;
 };
@@ -385,7 +385,7 @@ static void entity_map_no_zone(struct entity_map *m)
 	vec_push(&m->is_inline, false);
 }
 
-/* Frees what only the construction needed, and hands over the entities. */
+/* Frees data that only the construction needed, and transfers the entities. */
 static void entity_map_finish(struct entity_map *m, struct arena *arena)
 {
 	str_table_deinit(&m->modules);
