@@ -2,7 +2,7 @@
 #define SONDE_VIEW_VIEWS_H
 
 /*
- * The views: what of a profile can be looked at.
+ * The views: the ways to look at a profile.
  *
  * To add one (docs/howto/add-a-view.md goes through it):
  * 1. give the result of its analysis a field in struct report, and a line in report.c's
