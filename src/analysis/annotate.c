@@ -1,11 +1,11 @@
 /*
  * Figures of one function by place and by instruction.
  *
- * One walk over the stack tree finds out where each stack's innermost frame is: at which place, at
- * which instruction; and whether it is the outermost frame there, in its stack, by counting on the
- * way down how often each place and instruction stand on the path.  A stack's whole subtree has
- * passed its frame, so what counts a stack once is the weight of the subtrees below outermost
- * frames: that is the set semantics under recursion, for any number of metrics, in linear time.
+ * One walk over the stack tree finds the place and the instruction of each stack's innermost frame,
+ * and whether this frame is the outermost one there in its stack, by counting how often each place
+ * and instruction is on the path.  All stacks below such an outermost frame pass it, so the sum of
+ * their weights counts each stack once.  This gives the set semantics under recursion, for any
+ * number of metrics, in linear time.
  */
 #include "analysis/annotate.h"
 
@@ -21,7 +21,7 @@ enum {
 	IS_CODE = 2,	       /* in the function's own code, with functions inlined there */
 	FIRST_OWN = 4,	       /* the outermost of the function's in its stack */
 	FIRST_CODE = 8,	       /* … of those that are not inlined */
-	FIRST_INLINED = 16,    /* … of those that are */
+	FIRST_INLINED = 16,    /* … of those that are inlined */
 	FIRST_AT_PLACE = 32,   /* … of those at its place */
 	FIRST_AT_ADDRESS = 64, /* … of those at its instruction */
 };
@@ -43,7 +43,7 @@ struct annotator {
 	struct map place_index, address_index;
 	VEC(struct annotate_place) places;
 	VEC(uint64_t) addresses;
-	/* How many frames of the path are at each. */
+	/* [place], [address]: the number of frames there on the path. */
 	VEC(uint32_t) on_place, on_address;
 	uint32_t on_own, on_code, on_inlined;
 };
@@ -95,7 +95,7 @@ static uint32_t address_intern(struct annotator *a, uint64_t obj_addr)
 	return index;
 }
 
-/* The function's own frame: a line of it, and unless it is inlined itself, an instruction. */
+/* The function's own frame: a line of it and, unless it is inlined, an instruction. */
 static struct spot spot_own(struct annotator *a, const struct frame *frame, struct spot outer)
 {
 	struct spot spot = {.place = place_intern(a, NO_ID, frame), .address = NO_ID};
@@ -247,7 +247,7 @@ static int compare_figures(const struct annotate_figures *x, const struct annota
 	return (x->exclusive < y->exclusive) - (x->exclusive > y->exclusive);
 }
 
-/* Lines in reading order, before inlined calls, the heaviest of these first. */
+/* In reading order: lines, then calls inlined there, the heaviest first. */
 static int compare_places(const void *px, const void *py, void *context)
 {
 	const struct place_sort *sort = context;
@@ -298,7 +298,7 @@ static void list_in_preorder(const struct annotator *a, const uint32_t *sorted, 
 	free(sibling);
 }
 
-/* order[i]: the i-th place in reading order; freed by the caller. */
+/* order[i]: the i-th place in reading order; the caller frees it. */
 static uint32_t *place_order(const struct annotator *a, const struct annotation *first)
 {
 	struct place_sort sort = {a, first->place_figures};

@@ -45,7 +45,7 @@ static bool line_is_zero(const struct callers_walk *w, uint32_t line)
 	return true;
 }
 
-/* The entity at the line's own end of the edge, which must be a centre for it to be one. */
+/* The entity at the line's own end of the edge.  It is a line only if this is a centre. */
 static uint32_t line_centre(const struct callers_walk *w, uint32_t line)
 {
 	const struct entity_pair *e = callers_walk_edge(w, line / SIDE_COUNT);

@@ -2,14 +2,14 @@
 #define SONDE_ANALYSIS_CALLERS_H
 
 /*
- * Who calls an entity and whom it calls, and how much of its weight is on whose behalf: Sun's
- * attributed metrics (semantics.md section 1).  A stack is attributed once for each centre in it,
- * at the centre's innermost occurrence: to the frame before it and to the one after it.  So the
- * callers' weights sum to the inclusive weight, and so do the exclusive weight and the callees'; in
+ * Who calls an entity, whom it calls, and on whose behalf its weight was spent: Sun's attributed
+ * metrics (semantics.md section 1).  A stack is attributed once for each centre in it, at the
+ * centre's innermost occurrence: to the frame before it and to the one after it.  So the callers'
+ * weights sum to the inclusive weight, and so do the exclusive weight and the callees'; in
  * integers, under any recursion.
  *
  * Without stacks, lines are the measured costs of calls (measured.h); between members of a cycle,
- * where costs overlap, they are shares of what is left.
+ * where costs overlap, they are shares of the rest.
  */
 
 #include "analysis/centre.h"
@@ -47,8 +47,8 @@ struct callers {
 	size_t left_out; /* further rows, left out by a limit */
 	/*
 	 * Within a row's callers or callees: by attributed weight, in the same way; recursive ones
-	 * last.  Lines that are zero in all metrics are left out, except recursive ones, which a
-	 * stack of any metric makes and one of any metric takes away.
+	 * last.  Lines that are zero in all metrics are left out, except recursive ones, which are
+	 * found from the stacks of all metrics.
 	 */
 	const struct callers_line *lines;
 	size_t line_count;

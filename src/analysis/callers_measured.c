@@ -31,7 +31,7 @@ static bool is_inner(const struct fill *f, const struct call_arc *a)
 	return !call_units_crosses(&f->m->units, a);
 }
 
-/* For one metric: what is left of each entity's inclusive weight for its cycle. */
+/* For one metric: the part of each entity's inclusive weight that is left for its cycle. */
 static void pools_init(struct fill *f, size_t metric)
 {
 	const struct measured *m = f->m;
@@ -63,7 +63,7 @@ static void pools_init(struct fill *f, size_t metric)
 /* What a line between members shows. */
 static int64_t pool_take(struct pool *p, int64_t cost, bool may_leave)
 {
-	/* Callers may cost less than is left: <Total> has the rest. */
+	/* Callers may cost less than the remaining weight: <Total> has the rest. */
 	int64_t weight = may_leave && p->cost < p->weight ? (int64_t)p->cost : p->weight;
 	int64_t share = measured_share(weight, p->done, cost, p->cost);
 
@@ -147,7 +147,7 @@ static void fill_metric(struct fill *f, size_t metric)
 	}
 }
 
-/* The first metric of a difference is the third less the second, line by line. */
+/* The first metric of a difference is the third minus the second, line by line. */
 static void subtract(struct callers_walk *w)
 {
 	for (size_t i = 0; i < w->attributed.count; i += w->metric_count + 1)

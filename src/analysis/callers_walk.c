@@ -1,18 +1,18 @@
 /*
  * Attributed weights, for all centres in one walk over the tree.
  *
- * The stacks whose innermost occurrence of a centre is at node n are those that pass n, less those
- * that pass one of the nearest occurrences below n.  So each occurrence adds its weight below to
- * its own caller, and takes it from the caller of the nearest occurrence above it; and as that
- * stack's callee is now further in, takes it from the callee through which the stack left the
- * occurrence above.  It is the way in which gprofng's PathTree adds and subtracts along one
- * stack, done for all stacks below a node at once.
+ * The stacks whose innermost occurrence of a centre is at node n are those that pass n, minus those
+ * that pass one of the nearest occurrences below n.  So each occurrence adds the weight below it to
+ * its own caller, and subtracts it from the caller of the nearest occurrence above.  It also
+ * subtracts it from the callee through which the stack left the occurrence above, because the
+ * stack's callee is now further in.  gprofng's PathTree adds and subtracts in the same way along
+ * one stack; here it is done for all stacks below a node at once.
  *
- * Which edges exist at all, whatever their weights add up to, is known by the same sums over the
- * number of distinct stacks.  An edge on which none is left is gone by in recursion only.
+ * Whether an edge exists, even if its weights add up to 0, is determined by the same sums over the
+ * number of distinct stacks.  An edge with a sum of 0 is used in recursion only.
  *
- * Sums in between may be beyond 64 bits, as a recursion counts a stack over and over; unsigned
- * arithmetic makes that right in the end.
+ * Intermediate sums may exceed 64 bits, as a recursion counts a stack repeatedly; unsigned
+ * arithmetic makes the final sums correct.
  */
 #include "analysis/callers_walk.h"
 

@@ -1,11 +1,11 @@
 /*
  * The call graph, exact, from stacks.
  *
- * Arcs are the neighbours in the entity tree.  A node either begins a run of its unit, or goes on
- * with the run that its parent is in; as a stack meets each unit in one run, the arc that leads to
- * the run's first node is the only one by which stacks below it came to the unit.  That arc has all
- * the weight below that node; of it, the weight of the run's own nodes is the unit's self, the rest
- * its children.  So each node adds to one arc, and no stack is walked.
+ * Arcs are the neighbours in the entity tree.  A node either begins a run of its unit, or continues
+ * with the run that its parent is in; a stack meets each unit in one run, so the arc to the run's
+ * first node is the only one by which stacks below it entered the unit.  That arc has all the
+ * weight below that node: the weight of the run's own nodes is the unit's self, the rest its
+ * children.  So each node adds to one arc, and no stack is walked.
  */
 #include "analysis/callgraph.h"
 
@@ -36,7 +36,7 @@ static void warm(const struct builder *b, uint32_t node)
 			tree->entity[node + NODES_AHEAD]);
 }
 
-/* A node whose parent is the root has the arc from <spontaneous>, which is NO_ID as the root's. */
+/* A node below the root has the arc from <spontaneous>, whose entity is NO_ID, like the root's. */
 static void builder_add_tree(struct builder *b)
 {
 	const struct entity_tree *tree = b->tree;
@@ -88,7 +88,7 @@ static bool begins_run(
 	return caller == NO_ID || units->of[caller] != units->of[tree->entity[node]];
 }
 
-/* From each node's own arc to that of its run. */
+/* Replaces each node's own arc by that of its run. */
 static void builder_find_runs(struct builder *b, const struct call_units *units)
 {
 	for (uint32_t i = 1; i < b->tree->node_count; i++)
@@ -96,7 +96,7 @@ static void builder_find_runs(struct builder *b, const struct call_units *units)
 			b->arc[i] = b->arc[entity_tree_parent(b->tree, i)];
 }
 
-/* The figures of one metric's tree; the caller's, in two arrays. */
+/* The figures of one metric's tree, in two arrays, which the caller frees. */
 static struct call_figures builder_figures(
 	const struct builder *b, const struct call_units *units, const struct entity_tree *tree)
 {

@@ -3,8 +3,8 @@
 
 /*
  * The call graph with cycles, as gprof lays it out (semantics.md section 3): an entry for every
- * function and every cycle, and in it lines for who called it, what it called and, of a cycle, who
- * is in it.
+ * function and every cycle, and in it lines for its callers, its callees and, in a cycle's, its
+ * members.
  *
  * Units are the strongly connected components of the arcs; a cycle is one of more than one member.
  * A stack meets each unit in one contiguous run, so where there are stacks every figure is exact.

@@ -1,8 +1,7 @@
 #ifndef SONDE_ANALYSIS_CALLGRAPH_LAYOUT_STATE_H
 #define SONDE_ANALYSIS_CALLGRAPH_LAYOUT_STATE_H
 
-/* What callgraph_layout.c, callgraph_lines.c and callgraph_order.c share; nobody else includes it.
- */
+/* Shared by callgraph_layout.c, callgraph_lines.c and callgraph_order.c, and private to them. */
 
 #include "analysis/callgraph_layout.h"
 #include "base/vec.h"

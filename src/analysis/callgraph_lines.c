@@ -1,10 +1,10 @@
 /*
- * The lines of the call graph's entries, before they are in order.
+ * The lines of the call graph's entries, unordered.
  *
- * An arc between units has one pair of figures, what was spent on its behalf, and stands in two
- * entries at least: among the callees of its caller, among the callers of its callee, and in the
- * same way in the entries of the cycles that these are in, where arcs that meet are one line.  An
- * arc within a unit has calls only.
+ * An arc between units has one pair of figures, what was spent on its behalf, and is in two entries
+ * at least: among the callees of its caller, among the callers of its callee, and in the same way
+ * in the entries of the cycles that these are in, where arcs that meet are one line.  An arc within
+ * a unit has calls only.
  */
 #include "analysis/callgraph_layout_state.h"
 
@@ -145,7 +145,7 @@ static void layout_drop_zero(struct layout *l)
 	l->draft_times.count = count * l->metric_count;
 }
 
-/* `of` counts the whole unit's calls. */
+/* `of` is the number of all calls to the unit. */
 static void layout_add_of(struct layout *l)
 {
 	for (size_t i = 0; i < l->drafts.count; i++) {

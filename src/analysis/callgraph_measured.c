@@ -1,10 +1,10 @@
 /*
  * The call graph of a profile whose calls have measured costs.
  *
- * An arc's cost is what the callee's unit spent on its behalf, in itself and below it; how it
- * divides between the two was not measured, so it is split in the proportion of the unit's whole.
- * Weight of a unit that no call accounts for goes to <spontaneous>: so callers sum to self +
- * children, exactly.
+ * An arc's cost is what the callee's unit spent on its behalf, in itself and below it.  The
+ * division between the two was not measured, so it is split in the same proportion as the unit's
+ * total. Weight of a unit that no call accounts for goes to <spontaneous>, so callers sum to self +
+ * children exactly.
  */
 #include "analysis/measured.h"
 
@@ -17,7 +17,10 @@ struct graph {
 	VEC(struct call_arc) arcs; /* the measured ones, then one from <spontaneous> to each unit */
 };
 
-/* [unit]: the member that spontaneous calls enter: the one that the others called for least. */
+/*
+ * [unit]: the member that spontaneous calls enter: the one with the least cost of calls from
+ * others.
+ */
 static uint32_t *find_entries(const struct measured *m)
 {
 	uint32_t *entry = xcalloc(m->units.count, sizeof(*entry));
@@ -76,7 +79,7 @@ static struct unit_sum *sum_units(const struct measured *m, size_t metric)
 	return units;
 }
 
-/* One metric's times of all arcs; the caller's. */
+/* One metric's times of all arcs; the caller frees them. */
 static struct call_times *share_out(const struct graph *g, size_t metric)
 {
 	const struct measured *m = g->m;

@@ -2,11 +2,11 @@
  * The order of the call graph's entries: by weight; among equals callers first, then by name; a
  * cycle before its members.
  *
- * Equals are common: in a program without much to its main function, a dozen entries at the top
- * have all of the time.  "Callers first, then by name" cannot be decided by comparing pairs, so
- * after sorting by weight and name each run of equals is ordered once more: of those whose callers
- * among the equals have all been taken, the first by name is taken next (Kahn, "Topological sorting
- * of large networks", CACM 1962).  Arcs between units make no cycles, so that never stalls.
+ * Equals are common: in a program whose main function does little, a dozen entries at the top have
+ * all of the time.  "Callers first, then by name" cannot be decided by comparing pairs, so after
+ * sorting by weight and name each run of equals is ordered again: of those whose callers among the
+ * equals have all been taken, the first by name is taken next (Kahn, "Topological sorting of large
+ * networks", CACM 1962).  Arcs between units make no cycles, so that never stalls.
  */
 #include "analysis/callgraph_layout_state.h"
 
@@ -76,11 +76,11 @@ struct edge {
 /* The sorted slots, as a graph: an edge goes from one that must come first to its equal. */
 struct ties {
 	struct layout *l;
-	uint32_t *run;	 /* [place]: which run of equals it is in */
+	uint32_t *run;	 /* [place]: its run of equals */
 	uint32_t *first; /* [place]: its first edge, an index into edges; NO_ID: none */
 	uint32_t *waits; /* [place]: edges that come in from places not taken */
 	VEC(struct edge) edges;
-	uint32_t *heap; /* places that wait for nothing, the least first */
+	uint32_t *heap; /* places that do not wait, the least first */
 	size_t heap_count;
 };
 
@@ -163,7 +163,7 @@ static uint32_t heap_pop(struct ties *t)
 }
 
 /*
- * Takes places as they become free, the least first.  A run is taken whole before the next one
+ * Takes places as they become free, the least first.  A run is completed before the next one
  * begins, as its places never wait for other runs.
  */
 static void ties_resolve(struct ties *t)

@@ -3,9 +3,9 @@
  *
  * Tarjan, "Depth-first search and linear graph algorithms" (SIAM J. Comput. 1972): of the nodes on
  * the search's stack, each remembers the earliest one it can reach; one that reaches none before
- * itself closes a component.  A component is closed after all that it calls, so numbers given at
- * closing fall along arcs.  The path of the search is kept in an array, as a call chain may be
- * longer than the machine's stack is deep.
+ * itself closes a component.  A component is closed after everything that it calls, so numbers
+ * assigned at closing decrease along arcs.  The path of the search is kept in an array, as a call
+ * chain may be longer than the machine's stack is deep.
  */
 #include "analysis/callgraph_layout.h"
 
@@ -48,7 +48,7 @@ struct search {
 	uint32_t *seen;	    /* [entity]: when first seen, from 1; 0: not yet */
 	uint32_t *earliest; /* [entity]: the earliest one on the stack that it is known to reach */
 	uint32_t *next;	    /* [entity]: its next arc to follow */
-	uint32_t *path;	    /* entities from where the search began to where it is */
+	uint32_t *path;	    /* entities from the start of the search to the current one */
 	size_t depth;
 	uint32_t *open; /* entities seen and not yet in a unit, as seen */
 	size_t open_count;

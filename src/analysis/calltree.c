@@ -4,13 +4,13 @@
  * nodes have the numbers of entity nodes.
  *
  * Numbers of nodes ascend from parent to child.  So one backward loop computes how many rows each
- * subtree takes, and one forward loop gives each its place: siblings in order, each after the whole
- * subtree of the one before.
+ * subtree takes, and one forward loop assigns places: siblings in order, each after the whole
+ * subtree of the previous one.
  *
- * Where a limit chooses rows, these are found first: a node ranks no lower than those below it, so
- * taking the highest from a heap, and putting its children there, finds the limit's rank in as many
- * steps as there are rows to show; then a walk in order takes all above that rank and as many of
- * those that have it as there is room for.  Nothing else is ordered.
+ * If a limit chooses rows, these are found first.  A node ranks no lower than those below it, so
+ * taking the highest from a heap, and adding its children, finds the limit's rank in as many steps
+ * as there are rows to show.  Then a walk in order takes all nodes above that rank, and as many
+ * with that rank as there is room for.  Nothing else is ordered.
  */
 #include "analysis/calltree.h"
 
@@ -54,7 +54,7 @@ struct layout {
 	VEC(uint32_t) siblings;
 };
 
-/* ---- what is known of a node ---- */
+/* ---- nodes ---- */
 
 static uint32_t node_parent(const struct layout *l, uint32_t node)
 {
@@ -92,7 +92,7 @@ static struct play_figures node_figures(const struct layout *l, size_t metric, u
 		.in_only = entity_tree_weight(tree, node)};
 }
 
-/* ---- which nodes are rows ---- */
+/* ---- selection of rows ---- */
 
 static void layout_init(struct layout *l, const struct entity_tree *tree, const struct play *play,
 	enum calltree_order order)
@@ -171,7 +171,7 @@ static int by_first_seen(const void *a, const void *b, void *layout)
 	return (x > y) - (x < y);
 }
 
-/* The node's weight in the order asked for. */
+/* The node's weight in the requested order. */
 static int64_t weight_of(const struct layout *l, const struct play_figures *f)
 {
 	int64_t weight = f->direct + f->indirect;
@@ -205,7 +205,7 @@ static void layout_sort(struct layout *l, uint32_t *nodes, size_t count)
 			l->order == CALLTREE_FIRST_SEEN ? by_first_seen : by_weight, l);
 }
 
-/* ---- those that a limit chooses ---- */
+/* ---- rows chosen by a limit ---- */
 
 /*
  * Ranks nodes for being shown: by weight, but never below a descendant (this matters if weights are
@@ -331,7 +331,7 @@ static uint64_t find_threshold(struct layout *l, size_t limit, size_t *above)
 	return threshold;
 }
 
-/* Its children that rank high enough, the first in order last. */
+/* Pushes its children that rank high enough, in reverse order. */
 static void walk_push_children(struct layout *l, uint32_t node, uint64_t least)
 {
 	find_children(l, node, least);

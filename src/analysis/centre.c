@@ -55,7 +55,10 @@ static struct error *ambiguous(struct str wanted, struct str one, struct str oth
 		STR_ARG(wanted), STR_ARG(one), STR_ARG(other));
 }
 
-/* Marks what `name` means by that reading; found: its whole name, which all must share. */
+/*
+ * Marks the entities that `name` means in that reading; found: their complete name, which all must
+ * share.
+ */
 static struct error *mark_read(struct search *s, struct str name, struct str scope,
 	enum reading reading, uint32_t place, struct strbuf *found)
 {
@@ -87,7 +90,7 @@ static struct error *mark(
 	return err;
 }
 
-/* The same for a name as typed, perhaps after a module; *found: whether there is any. */
+/* The same for a name as typed, optionally after a module; *found: whether there is any. */
 static struct error *mark_wanted(
 	struct search *s, struct str wanted, uint32_t place, bool *is_found)
 {

@@ -37,7 +37,7 @@ must_use struct error *centre_find(const struct entity_tree *tree, enum level le
 	struct str wanted, struct arena *arena, const struct centre **centre);
 
 /*
- * Which beginnings of the centre's run end at a node of that entity, given its parent's, `above` (0
+ * Which prefixes of the centre's run end at a node of that entity, given its parent's, `above` (0
  * at the root): bit i is set if the i + 1 nodes that end here match the first places.  The whole
  * run ends here if bit length - 1 is set.  (Shift-and: R. Baeza-Yates and G. Gonnet, "A new
  * approach to text searching", CACM 35(10), 1992.)

@@ -2,8 +2,8 @@
 #define SONDE_ANALYSIS_CERTIFICATE_H
 
 /*
- * Whether a recording is evidence: what was lost, cut or does not add up, by what it says of itself
- * (struct profile_stats), against the bounds below.  semantics.md section 4 explains them.
+ * Whether a recording is evidence: what it says was lost, was cut or does not add up (struct
+ * profile_stats), compared with the bounds below.  semantics.md section 4 explains them.
  */
 
 #include "base/arena.h"

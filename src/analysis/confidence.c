@@ -1,8 +1,8 @@
 /*
  * Margins of error of shares.
  *
- * Each stretch of time is a metric of a profile that is otherwise the same, so that one entity tree
- * and functions_analyse give all entities' shares in all stretches.
+ * Each time slice is a separate metric of the same profile, so that one entity tree and
+ * functions_analyse give all entities' shares in all slices.
  */
 #include "analysis/confidence.h"
 
@@ -41,7 +41,7 @@ struct moment {
 	uint32_t sample;
 };
 
-/* The selection cut into stretches, each a metric. */
+/* The selection divided into time slices, each a metric. */
 struct cut {
 	const struct selection *selection;
 	metric_id metric;
@@ -163,7 +163,7 @@ static const struct functions *analyse_stretches(
 	return functions_analyse(entity_tree_create(selection, &of_stretches, scratch), scratch);
 }
 
-/* ---- what chance does ---- */
+/* ---- chance ---- */
 
 /* The standard error of `share`, a figure's share of the total, from its values by stretch. */
 static double standard_error(const struct cut *c, const double *figures, double share)

@@ -1,5 +1,5 @@
 /*
- * The groups of stacks that become the nodes of an entity tree, and what they weigh.
+ * The groups of stacks that become the nodes of an entity tree, and their weights.
  *
  * The profile's stacks are a prefix tree of frames already; what remains is to merge nodes that
  * differ only in frames, or at coarse levels only in repeated neighbours.  They are found in the

@@ -21,7 +21,7 @@ static struct str str_or_unknown(struct str s)
 	return s.size ? s : UNKNOWN;
 }
 
-/* What makes two frames the same, in two words; equal ones share an entity. */
+/* The identity of a frame, in two words; frames with equal ones share an entity. */
 struct identity {
 	uint64_t a, b;
 };
@@ -216,7 +216,7 @@ static uint32_t entity_map_add(struct entity_map *m, const struct frame *frame)
 	return index;
 }
 
-/* An identity that no frame has, and nobody looks up. */
+/* An identity that no frame has, and that is never looked up. */
 static const struct identity nobody = {UINT64_MAX, UINT64_MAX};
 
 /* The entity that a rule makes; a function known only by that name is the same entity. */
@@ -385,7 +385,7 @@ static void entity_map_no_zone(struct entity_map *m)
 	vec_push(&m->is_inline, false);
 }
 
-/* Frees what only the construction needed, and hands over the entities. */
+/* Frees data that only the construction needed, and transfers the entities. */
 static void entity_map_finish(struct entity_map *m, struct arena *arena)
 {
 	str_table_deinit(&m->modules);

@@ -1,10 +1,10 @@
 /*
- * Sums by entity without a tree: from each stack in which samples end a walk to its root, on which
- * every entity counts once.
+ * Sums by entity without a tree: walks from each stack with samples to its root, and counts every
+ * entity on the way once.
  *
- * If stacks share few of their callers, that is about a step a node, like laying them out, but
- * takes memory only for the sums, while a tree takes 20 bytes a node; if they share most of them, a
- * tree is less work.
+ * If stacks share few of their callers, that is about one step per node, like the layout of a tree,
+ * but takes memory only for the sums, while a tree takes 20 bytes per node.  If they share most of
+ * them, a tree is less work.
  */
 #include <stdlib.h>
 

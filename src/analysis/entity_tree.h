@@ -206,7 +206,7 @@ struct entity_spec {
 	const struct same_rule *same; /* the first that matches counts */
 	size_t same_count;
 	/*
-	 * Metrics are new less old, old and new of two recordings (model/merge.h): threads and
+	 * Metrics are new minus old, old, and new, of two recordings (model/merge.h): threads and
 	 * processes have different numbers in each, so those with the same name are the same.
 	 */
 	bool is_difference;

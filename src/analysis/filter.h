@@ -10,7 +10,7 @@
  * hide	   all stacks, without the frames that it matches: their weight goes to their callers
  * fold	   the same, of the functions of a namespace
  * inline  no: the same, of inlined calls, so that the functions that have code of their own remain
- * kernel  all stacks, without the kernel's frames, or with the system call alone of them
+ * kernel  all stacks, without the kernel's frames, or with only the system call's
  * thread, pid, time: samples by where and when they were taken
  * zone	   samples taken in a zone that the regular expression matches, or in one below it
  * tick, tick-over, tick-under: samples by which tick they were taken in (analysis/ticks.h), by its
@@ -68,7 +68,7 @@ struct filter_ticks {
 	uint64_t duration_ns; /* over: those that took at least this; under: all others */
 };
 
-/* What is kept of the kernel's frames that are called by the program's own. */
+/* Which kernel frames below the program's own are kept. */
 enum filter_kernel {
 	KERNEL_ALL,
 	KERNEL_SYSCALLS,

@@ -70,7 +70,7 @@ static struct entity_sum *sum_nodes(const struct entity_tree *tree)
 	return sums;
 }
 
-/* Inclusive as gprof estimates it. */
+/* Inclusive weight, estimated as in gprof. */
 static void sums_estimate(struct sums *s)
 {
 	struct arena *scratch = arena_create();
@@ -88,7 +88,7 @@ static void sums_estimate(struct sums *s)
 	arena_destroy(scratch);
 }
 
-/* Inclusive as it was measured along calls. */
+/* Inclusive weight, as measured for calls. */
 static void sums_measure(struct sums *s)
 {
 	size_t count = s->tree->entity_count;
@@ -164,7 +164,7 @@ static int entities_compare(const void *a, const void *b, void *sums)
 	return entity_compare(entity_tree_entity(s->tree, x), entity_tree_entity(s->tree, y));
 }
 
-/* The entities that have rows, in order; the caller's. */
+/* The entities that have rows, in order; the caller frees them. */
 static uint32_t *sums_order(struct sums *s, size_t *count)
 {
 	uint32_t *order = xcalloc(s->tree->entity_count + 1, sizeof(*order));

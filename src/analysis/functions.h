@@ -37,7 +37,7 @@ struct functions {
 	const struct functions *const *others;
 };
 
-/* Linear in tree->node_count, but for the sorting.  Lives in the arena. */
+/* Linear in tree->node_count, except for sorting.  Lives in the arena. */
 must_use struct functions *functions_analyse(const struct entity_tree *tree, struct arena *arena);
 
 #endif

@@ -100,7 +100,7 @@ static void spread(const struct heat *heat, int64_t *weights, uint64_t time_ns, 
 	int64_t weight)
 {
 	uint64_t since_ns = time_ns - heat->begin_ns, at = since_ns / heat->slice_ns;
-	/* How much of it lies before the slice's end. */
+	/* The part of it before the slice's end. */
 	uint64_t until_ns = heat->slice_ns - since_ns % heat->slice_ns;
 	int64_t given = 0;
 

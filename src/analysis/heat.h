@@ -21,8 +21,8 @@ struct heat {
 	const int64_t *weight; /* [slice] */
 	/*
 	 * The weight that counts as heavy, without sign: 98 % of the non-empty slices have that or
-	 * less (nearest rank).  So a few outliers, such as "[lost]" at the end, do not pale the
-	 * others.
+	 * less (nearest rank).  So a few outliers, such as "[lost]" at the end, do not make the
+	 * others pale.
 	 */
 	int64_t much;
 	/* The same slices by the other metrics. */

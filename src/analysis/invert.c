@@ -3,7 +3,7 @@
  *
  * A stack is a cursor that begins at the node where the stack ends and climbs to the root.  A node
  * of the inverted tree is the list of cursors that went the same way so far; its children differ by
- * the entity that each cursor stands on.  Most cursors are soon alone, and the rest of their climb
+ * the entity at each cursor.  Most cursors are alone after a few steps, and the rest of their climb
  * is a chain of only children, made at once.
  *
  * That takes a step for each frame of each distinct stack, which may be far more than the tree has

@@ -60,7 +60,8 @@ static struct sort_item *sorted_places(const struct entity_tree *tree)
 	return places;
 }
 
-/* The arcs of the tree, each pair once; what nobody called for needs none (callgraph_measured.c).
+/*
+ * The arcs of the tree, each pair once; weight without a caller needs none (callgraph_measured.c).
  */
 static void add_arcs(struct measured *m, const uint32_t *same)
 {
@@ -134,7 +135,7 @@ static int64_t most(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* A member of a cycle: whole is the cycle's inclusive weight, rest what nobody called for. */
+/* A member of a cycle: whole is the cycle's inclusive weight, rest the part without a caller. */
 static int64_t bound(
 	const struct around *a, int64_t self, int64_t whole, int64_t rest, bool *is_bound)
 {

@@ -2,8 +2,8 @@
 #define SONDE_ANALYSIS_MEASURED_H
 
 /*
- * Inclusive weight of a profile that has no stacks, and knows of each call what it cost from call
- * to return (callgrind; semantics.md, "Calls without stacks").
+ * Inclusive weight in profiles without stacks that know what each call cost, from call to return
+ * (callgrind; semantics.md, "Calls without stacks").
  *
  * An entity's inclusive weight is its own plus the cost of its calls to others.  That is exact,
  * without calls to itself, for an entity outside cycles; and for a cycle as a whole, by the calls
@@ -11,9 +11,8 @@
  * work several times: there a member's inclusive weight is a bound.  It is the least of these upper
  * bounds:
  *
- * 	the cycle's inclusive weight,
- * 	its own and all its calls of others,
- * 	all calls of it, and what of the cycle's nobody called for,
+ * the cycle's inclusive weight, its own and all its calls of others, all calls of it, and the part
+ * of the cycle's without a caller,
  *
  * and at least its own plus its calls out of the cycle.  If calls into the cycle at this member
  * cost as much, as they do at a cycle's only entry, the bound is the weight itself.
@@ -36,7 +35,7 @@ struct measured {
 
 /*
  * tree->arc_cost must be set.  same[entity]: the entity that it counts as, which then gets its
- * weight and its calls; NULL: each is itself.  In a difference the first metric is the third less
+ * weight and its calls; NULL: each is itself.  In a difference the first metric is the third minus
  * the second.  Linear in entities and arcs, except for sorting.
  */
 void measured_init(struct measured *m, const struct entity_tree *tree, const uint32_t *same);
@@ -46,7 +45,7 @@ static inline const struct entity_tree *measured_tree(const struct measured *m, 
 {
 	return metric == 0 ? m->tree : m->tree->others[metric - 1];
 }
-/* Whether the first metric of the tree is the third less the second. */
+/* Whether the first metric of the tree is the third minus the second. */
 static inline bool measured_is_difference(const struct measured *m)
 {
 	return m->tree->is_difference && m->metric_count == 3;

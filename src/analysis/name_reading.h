@@ -2,7 +2,7 @@
 #define SONDE_ANALYSIS_NAME_READING_H
 
 /*
- * How a name that a person types may mean a function.  C++ names are long; nobody types their
+ * How a name that a person types may mean a function.  C++ names are long; people do not type their
  * arguments, and few their scopes.  A search for a function uses the strictest reading that finds
  * one, and no looser one.
  */

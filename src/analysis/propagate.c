@@ -22,7 +22,7 @@ struct propagation {
 	uint32_t *incoming;    /* arcs from outside, by the callee's unit */
 	uint64_t *unit_calls;  /* [unit]: calls along these */
 	uint64_t *inner_calls; /* [entity]: from its own unit, except from itself */
-	uint32_t *unit_entry;  /* [unit]: the member by which it is entered if nobody called it */
+	uint32_t *unit_entry;  /* [unit]: the member by which it is entered if it has no callers */
 };
 
 /* The counted arcs, each pair once. */
@@ -95,7 +95,7 @@ static void count_calls(struct propagation *p)
 	}
 }
 
-/* In a cycle that nobody called, the member that the others called least: perhaps main. */
+/* In a cycle without callers, the member that the others called least: perhaps main. */
 static void find_entries(struct propagation *p)
 {
 	p->unit_entry = xcalloc(p->units.count, sizeof(*p->unit_entry));

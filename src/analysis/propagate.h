@@ -15,7 +15,7 @@
  *
  * Shares are whole numbers: the calls to a unit are ordered by callee and caller, and call k of n
  * gets ⌊k·w/n⌋ - ⌊(k-1)·w/n⌋ of the weight w.  So nothing is lost or made up, callers sum to self +
- * children exactly, and no arc is off its share by one.
+ * children exactly, and each arc is less than one off its share.
  *
  * tree gives each entity's own weight, also in the others; its callers there are ignored.  counted
  * as in callgraph_analyse.  is_estimated is set.  Lives in the arena; entities are the tree's.

@@ -1,5 +1,5 @@
 /*
- * What filters leave of a profile.
+ * The part of a profile that filters keep.
  *
  * Every table is an array by stack.  As a stack's parent has a smaller number, one forward loop
  * derives from the parent whether a stack contains a function, or which frame is the next one
@@ -69,7 +69,7 @@ static bool *functions_in(struct selecting *s, const struct filter *f)
 	return is_in;
 }
 
-/* [frame]: whether a filter takes it out of all stacks. */
+/* [frame]: whether a filter removes it from all stacks. */
 static bool *frames_without(struct selecting *s, const struct filter *f)
 {
 	const struct profile *p = s->profile;
@@ -138,7 +138,7 @@ static bool is_entry(const struct profile *p, uint32_t stack)
 
 /*
  * Among the kernel's frames called from the program's own, those that do the work of a system call
- * are not what the program asked for.  What the kernel does on its own stays.
+ * are not what the program requested.  What the kernel does on its own stays.
  */
 static void hide_kernel(struct selecting *s, enum filter_kernel kernel)
 {

@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "model/profile.h"
 
-/* What one filter did. */
+/* One filter's effect. */
 struct selection_step {
 	const struct filter *filter;
 	/* [metric] Weight that this filter and those before it kept. */

@@ -1,6 +1,6 @@
 /*
  * Filters by properties of samples: thread, time, zone and tick.  Each keeps or drops whole
- * samples, whatever their stacks are shown as.
+ * samples, however their stacks are shown.
  */
 #include "analysis/selection_state.h"
 

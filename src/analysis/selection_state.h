@@ -1,7 +1,7 @@
 #ifndef SONDE_ANALYSIS_SELECTION_STATE_H
 #define SONDE_ANALYSIS_SELECTION_STATE_H
 
-/* What selection.c, selection_samples.c and selection_labels.c share; nobody else includes it. */
+/* Shared by selection.c, selection_samples.c and selection_labels.c, and private to them. */
 
 #include "analysis/selection.h"
 #include "base/vec.h"

@@ -2,8 +2,8 @@
 #define SONDE_ANALYSIS_SHOWN_H
 
 /*
- * What filters make of a stack: the stack that its samples are shown at, its own or an ancestor of
- * it, or one of these.
+ * What a stack becomes under filters: the stack that its samples are shown at (itself or an
+ * ancestor), or one of these values.
  */
 
 #include "model/ids.h"

@@ -1,9 +1,9 @@
 /*
  * Tests of counts.  See significance.h for which and why.
  *
- * A tail of the binomial distribution is a regularised incomplete beta function, P(X ≥ k) =
- * I_x(k, n - k + 1) (NIST Digital Library of Mathematical Functions, 8.17.5), which is had from its
- * continued fraction (8.17.22) by Lentz's method (W. J. Lentz, Generating Bessel functions in Mie
+ * A tail of the binomial distribution is a regularised incomplete beta function, P(X ≥ k) = I_x(k,
+ * n - k + 1) (NIST Digital Library of Mathematical Functions, 8.17.5), computed from its continued
+ * fraction (8.17.22) with Lentz's method (W. J. Lentz, Generating Bessel functions in Mie
  * scattering calculations, Applied Optics 15, 1976): about √n steps, where a sum would take n.
  */
 #include "analysis/significance.h"
@@ -13,7 +13,7 @@
 
 #include "base/alloc.h"
 
-/* Keeps Lentz's quotients from being divided by 0. */
+/* Prevents division by 0 in Lentz's quotients. */
 #define TINY   1e-300
 #define ENOUGH 1e-14
 /* More than any count of samples takes. */

@@ -1,5 +1,5 @@
 /*
- * Spread: the k-th occurrence of an entity in a stack as an entity of its own.
+ * Spread: the k-th occurrence of an entity in a stack becomes a separate entity.
  *
  * Children of one node stay different when renamed, so the tree keeps its shape and only entities
  * change.  For each entity, its nodes on the current path form a chain, innermost first; nodes

@@ -93,10 +93,10 @@ static struct stats_metric *stats_metrics(const struct selection *s, struct aren
 /* What a sample's own stack shows about how it was taken, regardless of filters. */
 struct quality {
 	bool is_foreign;  /* its leaf is in no known function */
-	bool is_critical; /* it was not walked whole, or some of its callers are a guess */
+	bool is_critical; /* it is truncated, or some of its callers are guessed */
 };
 
-/* Readers use this name for what they cannot name. */
+/* Readers use this name for code that they cannot name. */
 static struct quality frame_quality(const struct profile *p, uint32_t stack)
 {
 	const struct frame *frame = &p->frames[p->stack_frame[stack].i];
@@ -147,7 +147,7 @@ static void sampling_judge(struct profile_stats *s, const struct selection *sele
 	s->critical = judged_shown(&critical, s->critical);
 }
 
-/* What filters leave of the samples. */
+/* The samples that filters keep. */
 static void sampling_filter(struct profile_stats *s, const struct selection *selection)
 {
 	if (selection->row_samples == NULL) {

@@ -2,9 +2,9 @@
 #define SONDE_ANALYSIS_TICK_THREADS_H
 
 /*
- * Whose ticks are at once.  Ticks of one stream may overlap, like requests served by several
- * threads; then time alone does not determine the tick that a sample was taken in, but its thread
- * does: a tick belongs to the thread whose rows of zones are recorded at its end.
+ * The tick of a sample where ticks overlap.  Ticks of one stream may overlap, like requests served
+ * by several threads; then time alone does not determine the tick that a sample was taken in, but
+ * its thread does: a tick belongs to the thread whose rows of zones are recorded at its end.
  */
 
 #include "base/arena.h"

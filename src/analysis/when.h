@@ -38,7 +38,7 @@ struct when;
  */
 must_use struct error *when_compile(
 	struct str pattern, enum when_modules modules, struct when **out);
-/* NULL is fine. */
+/* NULL is allowed. */
 void when_destroy(struct when *when);
 
 /*

@@ -1,13 +1,13 @@
 /*
  * Lists of choices, as a tree: a list is a node, its parent the list without the last choice.  The
- * children of a node, one for each alternative, are made at once and lie side by side, so a child
- * is found by its number alone, and of two siblings the smaller is left of the other.
+ * children of a node, one for each alternative, are created together in consecutive rows, so a
+ * child is found by its number alone, and of two siblings the smaller is left of the other.
  *
- * Most comparisons are of two labels: a node's label stands for a range of numbers around it, up to
+ * Most comparisons are of two labels: a node's label represents a range of numbers around it, up to
  * its lowest set bit on both sides, and its children share that range in their order (P. Dietz,
  * "Maintaining order in a linked list", 1982; that nothing is ever put between siblings makes it
  * easy).  When a range is used up, children and everything below have the same label, and such
- * lists are compared by climbing to where they part.
+ * lists are compared by climbing to where they diverge.
  *
  * A collection copies the marked part of the tree from the root, breadth first, with the copies as
  * the queue (C. Cheney, "A nonrecursive list compacting algorithm", 1970).
@@ -33,7 +33,7 @@ void choices_deinit(struct choices *c)
 	vec_deinit(&c->moved);
 }
 
-/* How far apart the labels of that many children are, around their parent's; 0: it has no room. */
+/* The distance between the labels of that many children, around their parent's; 0: no room. */
 static uint64_t label_step(uint64_t label, uint32_t children)
 {
 	int bits = 32 - __builtin_clz(children - 1), room = __builtin_ctzll(label);
@@ -74,7 +74,7 @@ int choices_compare(struct choices *c, uint32_t a, uint32_t b)
 		return 0;
 	if (lists[a].label != lists[b].label)
 		return lists[a].label < lists[b].label ? -1 : 1;
-	/* The larger of two different parents lies below where the lists part. */
+	/* The larger of two different parents is below the point where the lists diverge. */
 	for (; lists[a].parent != lists[b].parent; steps++) {
 		if (lists[a].parent > lists[b].parent)
 			a = lists[a].parent;

@@ -21,7 +21,7 @@
 
 struct choice {
 	uint32_t parent; /* the list without its last choice; < own number */
-	uint32_t first;	 /* the list with the leftmost alternative added; 0: none was asked for */
+	uint32_t first;	 /* the list with the leftmost alternative added; 0: not requested yet */
 	uint64_t label;	 /* of two different lists in order, the left one's is less */
 };
 

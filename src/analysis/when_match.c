@@ -1,67 +1,68 @@
 /*
- * Which stacks a WHEN pattern matches, and whom it charges.
+ * Finds the stacks that a WHEN pattern matches, and the function that each is charged to.
  *
- * A pattern stands for a list of threads, one for each way to choose alternatives, the leftmost
- * choice slowest; the first thread that matches a stack decides, and of its alignments with the
- * stack the one that begins outermost and whose `*` and module runs are, left to right, shortest.
- * Threads can be 2^pattern many, alignments depth^pattern.
+ * A pattern represents a list of threads, one for each way to choose alternatives, where the
+ * leftmost choice varies slowest.  The first thread that matches a stack decides.  Among its
+ * alignments with the stack, the one that begins outermost and whose `*` and module runs are
+ * shortest, from left to right, decides.  There can be 2^pattern threads and depth^pattern
+ * alignments.
  *
- * Here all are tried at once, frame by frame, as by the simulation of a nondeterministic automaton
- * (K. Thompson, "Regular expression search algorithm", 1968).  A *way* is a beginning of a thread,
- * aligned with the frames so far; it stands at a *position*: the star or name that took the last
- * frame.  Ways that stand at the same position have the same futures, so only the best is kept.
- * "Best" is not the order in which a backtracking matcher would find them (R. Pike's simulation
- * keeps that one): there an early star outranks a later alternative, here the alternatives of the
- * whole pattern outrank all stars.  So a way has two keys:
+ * Here all are tried at once, frame by frame, as in the simulation of a nondeterministic automaton
+ * (K. Thompson, "Regular expression search algorithm", 1968).  A *way* is the beginning of a
+ * thread, aligned with the frames so far.  It is at a *position*: the star or name that took the
+ * last frame.  Ways at the same position have the same continuations, so only the best is kept.
+ * "Best" is not the order in which a backtracking matcher would find them (as in R. Pike's
+ * simulation).  There, an early star outranks a later alternative; here, the alternatives of the
+ * whole pattern outrank all stars.  So ways are compared by two keys:
  *
- * - choices: the list of the alternatives that it went through, of groups that have more than one.
- *   Ways at one position chose among the same groups up to where they differ, so neither's list
- *   begins the other's, and the first difference decides, now as well as at the end.
- * - rank, among ways of the same choices: at the first frame at which two ways differ, that which
- *   is further along the thread is better: it began at a frame further out, or left a star or a run
- *   which the other is still in.  That is the order of ranks at the frame before, then of
- *   positions, and what remains of two ways in that order remains in it.
+ * - choices: the list of alternatives that the way took, in groups with more than one.  Ways at the
+ *   same position chose among the same groups up to their first difference.  So neither list is a
+ *   prefix of the other, and the first difference decides, now as well as at the end.
+ * - rank, among ways with equal choices: at the first frame at which two ways differ, the one
+ *   further along the thread is better, because it began at a frame further out, or left a star or
+ *   run that the other is still in.  That is the order of ranks at the previous frame, then of
+ *   positions, and continuations of two ways keep their order.
  *
- * Adding the same rest to two ways keeps both orders, so the best way to the end consists of best
- * ways.  A way's charge is known when its first colon has been passed.
+ * Appending the same rest to two ways keeps both orders, so the best way to the end consists of
+ * best ways.  A way's charge is known after its first colon.
  *
- * The steps of a pattern stand in the order of its text.  One pass over them (`advance`) takes the
- * ways at a stack to all positions that can take the next frame, and to the end, where the best is
- * the stack's result; a child takes from these what its frame fits (`enter`).  So a stack is gone
- * through once, whatever stands above and below it.  A pass takes one comparison a step, and passes
- * over groups where nothing goes on; comparing two lists of choices takes at most as many steps as
- * the pattern has groups, most often one.
+ * The steps of a pattern are in the order of its text.  One pass over them (`advance`) takes the
+ * ways at a stack to all positions that can take the next frame, and to the end, where the best way
+ * is the stack's result.  A child takes those that fit its frame (`enter`).  So each stack is
+ * processed once, for all stacks above and below it.  A pass costs one comparison per step, and
+ * skips groups without ways; comparing two lists of choices costs at most one step per group of the
+ * pattern, usually one.
  *
- * A visit makes at most one list for each alternative of the pattern.  Of all that were made, those
- * are kept of which a way that stands has some part, and a few times as many, until they are
- * collected (when_choices.h): what there is does not grow with what has been tried.
+ * A visit creates at most one list for each alternative of the pattern.  A list is kept while a way
+ * uses a part of it; others are collected when they are several times as many (when_choices.h).  So
+ * memory does not grow with the number of attempts.
  *
- * Below a stack whose best way stands at a star with which its thread ends, and has gone through
- * leftmost alternatives only, there is nothing to decide: no other way gets better.
+ * If the best way is at a star that ends its thread, and has taken only leftmost alternatives,
+ * nothing is left to decide below that stack: no other way can become better.
  *
- * The stack tree is walked with what is still to be visited, and its ways, on a stack of its own: a
- * chain, however deep, needs the room of one node.  when.h has the bounds.
+ * The walk over the stack tree has its own stack of nodes to visit, with their ways, so a chain of
+ * any depth needs the room of one node.  when.h has the limits.
  */
 #include "analysis/when_choices.h"
 #include "analysis/when_pattern.h"
 
 /* Charges other than stacks and SHOWN_SPONTANEOUS, before or at the first colon. */
 #define CHARGE_LEAF (NO_ID - 3) /* no colon yet */
-#define CHARGE_HERE (NO_ID - 4) /* the last frame that the way's position takes */
+#define CHARGE_HERE (NO_ID - 4) /* the last frame taken at the way's position */
 
-/* A way and its position; a stack's ways are kept in the order of their ranks. */
+/* A way and its position; a stack's ways are ordered by rank. */
 struct standing {
 	uint32_t position;
 	uint32_t choices; /* a list of match.choices */
 	uint32_t charge;
 };
 
-/* What becomes of a way's charge after the visited stack. */
+/* How a way's charge changes after the visited stack. */
 enum charge_change {
 	CHARGE_STAYS,
 	CHARGE_BECOMES_HERE,
 	CHARGE_BECOMES_CALLER, /* the stack before the next frame */
-	CHARGE_BECOMES_VISITED /* CHARGE_HERE, and its position was left */
+	CHARGE_BECOMES_VISITED /* was CHARGE_HERE, and the way left its position */
 };
 
 /*
@@ -69,47 +70,48 @@ enum charge_change {
  * best, and a way's rank gives its charge at the stack.
  */
 #define NO_WAY	UINT64_MAX
-#define NOTHING UINT32_MAX /* in lists of numbers: their end */
+#define NOTHING UINT32_MAX /* the end of lists of numbers */
 
 /* A stack to visit, with the last of the ways in match.standing. */
 struct visit {
 	uint32_t stack;
 	uint32_t count;
 	bool is_settled;
-	uint32_t charge; /* if so */
+	uint32_t charge; /* if is_settled */
 };
 
 struct group {
-	uint64_t entry;	 /* that came to the group; with the leftmost choice */
-	uint64_t exit;	 /* best of those through the alternatives so far */
-	uint64_t choice; /* what one alternative further adds to entry */
+	uint64_t entry;	 /* the way that reached the group, with the leftmost choice */
+	uint64_t exit;	 /* the best way through the alternatives so far */
+	uint64_t choice; /* added to entry for each further alternative */
 };
 
-/* A set has word_count words, in which positions are as in when_fits. */
+/* A set has word_count words, with positions as in when_fits. */
 struct match {
 	const struct when *when;
 	const struct profile *profile;
 	const uint32_t *parent;
-	uint32_t *first_child, *next_child; /* [stack] those that matter; 0: none */
-	bool *matters;			    /* [stack] it, or one below, is shown */
-	uint32_t *result;		    /* [stack] its result */
-	uint64_t *fits;			    /* of when_fits */
+	uint32_t *first_child, *next_child; /* [stack]: those that matter; 0: none */
+	bool *matters;			    /* [stack]: it, or one below, is shown */
+	uint32_t *result;		    /* [stack] */
+	uint64_t *fits;			    /* from when_fits */
 	size_t word_count;
-	bool *ends_thread; /* [position] a star at the end of its thread */
+	bool *ends_thread; /* [position]: a star at the end of its thread */
 	struct choices choices;
 	VEC(struct standing) standing;
 	VEC(struct visit) visits;
 	struct group *groups; /* the open ones */
-	uint64_t *here;	      /* [position] ways of the stack being visited */
-	uint64_t *here_set;   /* those that there are */
-	uint32_t *charge;     /* [rank] of these, and of the way that begins after the stack */
-	uint64_t *busy;	      /* these, and the positions that a child of the stack fits */
-	uint64_t *next;	      /* [position] ways that could take one more frame there */
-	uint64_t *next_set;   /* those that there are */
-	/* Whether m->next is what `advance` makes without ways, and then its result. */
+	uint64_t *here;	      /* [position]: the ways of the visited stack */
+	uint64_t *here_set;   /* the positions with ways */
+	uint32_t *charge;     /* [rank]: of these ways, and of the way that begins after the
+			         stack */
+	uint64_t *busy;	      /* these positions, and those that fit a child of the stack */
+	uint64_t *next;	      /* [position]: ways that could take another frame there */
+	uint64_t *next_set;   /* the positions with such ways */
+	/* Whether m->next is the result of `advance` without ways; then its return value. */
 	bool next_is_first;
 	uint64_t first_end;
-	uint32_t *first_ranked; /* [rank] positions to enter, chained; NOTHING: end */
+	uint32_t *first_ranked; /* [rank]: positions to enter, chained; NOTHING: end */
 	uint32_t *next_ranked;	/* [position] */
 	struct when_work work;
 };
@@ -138,7 +140,7 @@ static uint64_t better_of_two(struct match *m, uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Usually one of them is missing. */
+/* Usually one of them is NO_WAY. */
 static inline uint64_t better(struct match *m, uint64_t a, uint64_t b)
 {
 	return a == NO_WAY ? b : b == NO_WAY ? a : better_of_two(m, a, b);
@@ -157,7 +159,7 @@ static struct group open_group(struct match *m, const struct when_step *step, ui
 	return group;
 }
 
-/* A way that reaches a step that takes frames; after its first colon its charge is settled. */
+/* A way that reaches a step that takes frames; its first colon settles its charge. */
 static inline uint64_t with_colons(
 	const struct match *m, uint64_t way, const struct when_step *step)
 {
@@ -166,7 +168,7 @@ static inline uint64_t with_colons(
 	return way | (step->charges & WHEN_CALLER ? CHARGE_BECOMES_CALLER : CHARGE_BECOMES_HERE);
 }
 
-/* Whether the set has one of the positions from first to before last. */
+/* Whether the set contains a position from first to before last. */
 static bool has_some(const uint64_t *set, uint32_t first, uint32_t last)
 {
 	size_t w = first / 64, last_word = (last - 1) / 64;
@@ -207,8 +209,8 @@ static inline uint64_t advance_position(struct match *m, const struct when_step 
 }
 
 /*
- * From the ways at the stack, m->here, of which there are `count`, to m->next, at least where a
- * child fits; the best that comes to the pattern's end.  One more way begins after each stack.
+ * Advances the `count` ways at the stack, m->here, to m->next, at least where a child fits; returns
+ * the best way that reaches the pattern's end.  One more way begins after each stack.
  */
 static uint64_t advance(struct match *m, uint32_t count)
 {
@@ -249,8 +251,8 @@ static const uint64_t *fits_of(const struct match *m, uint32_t stack)
 }
 
 /*
- * At most stacks there are no ways; then the result is always the same, so it is made for all
- * positions, and kept.
+ * Most stacks have no ways.  Then the result is always the same, so it is computed once for all
+ * positions.
  */
 static uint64_t advance_first(struct match *m)
 {
@@ -278,8 +280,8 @@ static uint64_t advance_from(struct match *m, uint32_t stack, uint32_t count)
 }
 
 /*
- * Chains the positions at which a way takes a frame that fits, later ones first, by the ranks of
- * the ways that reach them; returns how many there are.
+ * Chains the positions at which a way takes a fitting frame, later ones first, by the ranks of the
+ * ways that reach them; returns their number.
  */
 static uint32_t rank_fitting(struct match *m, const uint64_t *fits)
 {
@@ -340,7 +342,7 @@ static uint32_t result_of(const struct match *m, uint32_t stack, uint64_t way)
 	return m->charge[way_rank(way)];
 }
 
-/* Whether the stack's best way is that of all stacks below. */
+/* Whether the stack's best way is also that of all stacks below. */
 static bool settles(const struct match *m, const struct standing *best)
 {
 	return m->ends_thread[best->position] && choices_are_leftmost(&m->choices, best->choices);
@@ -378,7 +380,7 @@ static void visit(struct match *m, struct visit v)
 		enter(m, c, v.stack);
 }
 
-/* Frees the lists of choices that no way has any more. */
+/* Frees the lists of choices that no way uses. */
 static void collect_choices(struct match *m)
 {
 	struct choices *c = &m->choices;
@@ -410,7 +412,7 @@ static void visit_last(struct match *m)
 	}
 }
 
-/* Goes through the steps from the end: what follows a group also follows its alternatives. */
+/* Processes the steps from the end: what follows a group also follows its alternatives. */
 static void find_ends(struct match *m)
 {
 	bool *group_ends = xcalloc(m->when->nesting_max + 1, sizeof(*group_ends));

@@ -1,5 +1,5 @@
 /*
- * Which names of a WHEN pattern a function has: asked once for each function, not for each frame.
+ * Matches functions with the names in a WHEN pattern, once for each function, not for each frame.
  */
 #include "analysis/when_pattern.h"
 

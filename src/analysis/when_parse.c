@@ -1,6 +1,6 @@
 /*
- * WHEN patterns, read: recursive descent, one function a rule of the grammar in when.h.  The depth
- * is bounded, and errors are reported with their place.
+ * Parses WHEN patterns by recursive descent, with one function per rule of the grammar in when.h.
+ * The depth is limited, and errors are reported with their position.
  */
 #include "analysis/when_pattern.h"
 
@@ -165,7 +165,7 @@ static void parse_frames(struct when_parser *p)
 	add_position(p, step, names, place);
 }
 
-/* These return whether what they have read can be passed without a frame. */
+/* These return whether the part that they have read can be passed without a frame. */
 static bool parse_pattern(struct when_parser *p);
 
 static bool parse_group(struct when_parser *p)

@@ -15,13 +15,13 @@
 #include "base/alloc.h"
 #include "base/vec.h"
 
-/* What an entity did in one tick. */
+/* The figures of an entity in one tick. */
 struct share {
 	uint32_t entity, tick;
 	int64_t exclusive, inclusive;
 };
 
-/* What all metrics share. */
+/* Shared by all metrics. */
 struct ticking {
 	const struct selection *selection;
 	const struct entity_tree *tree;
@@ -357,7 +357,7 @@ static uint32_t *find_depths(const struct entity_tree *tree)
 	return depth;
 }
 
-/* By entity: what all metrics share. */
+/* By entity: data shared by all metrics. */
 struct common {
 	uint32_t *depth;
 	int64_t *entries, *entries_in_ticks;

@@ -40,7 +40,7 @@ static void *check(void *p)
 
 /*
  * Advises whole pages, so that a table's mapping is uniform.  Otherwise the kernel splits it in
- * two; mremap does not move these, and realloc would copy.
+ * two; mremap cannot move these, and realloc would copy.
  */
 static void want_huge_pages(uintptr_t from, uintptr_t to)
 {
@@ -57,8 +57,8 @@ static void want_huge_pages(uintptr_t from, uintptr_t to)
 }
 
 /*
- * The size of a large block that makes its mapping so many huge pages: such a mapping begins at one
- * where the kernel can make it so.
+ * The size of a large block whose mapping is a whole number of huge pages: the kernel aligns such a
+ * mapping to huge pages if it can.
  */
 static size_t whole_pages(size_t bytes)
 {
@@ -68,8 +68,8 @@ static size_t whole_pages(size_t bytes)
 }
 
 /*
- * Malloc has written its header before anybody can ask for huge pages, and where one small page is
- * in use its neighbours become small ones, too: 512 faults, unless they are put together at once.
+ * malloc has written its header before huge pages can be requested.  If one small page is in use,
+ * its neighbours become small as well, with 512 faults, unless they are collapsed immediately.
  */
 static void *gather(void *p, size_t bytes)
 {
@@ -139,7 +139,7 @@ void *xcalloc(size_t count, size_t size)
 
 /*
  * Whether realloc would have to copy: a block with its own mapping, which begins with malloc's
- * header, is moved instead.
+ * header, is remapped instead.
  */
 static bool would_copy(void *old, size_t bytes)
 {
@@ -162,7 +162,7 @@ static bool is_large(void *p)
 #endif
 }
 
-/* As realloc, but what is copied goes to huge pages already. */
+/* Like realloc, but copies to huge pages. */
 static void *moved(void *old, size_t bytes)
 {
 	void *new = gather(advise(check(malloc(bytes)), bytes), bytes);

@@ -15,7 +15,7 @@
 struct arena;
 
 must_use returns_owned struct arena *arena_create(void);
-/* Frees everything that was allocated from it; NULL is fine. */
+/* Frees everything that was allocated from it; NULL is allowed. */
 void arena_destroy(struct arena *arena);
 
 /* Zeroed memory aligned to 16 bytes. */
@@ -26,9 +26,9 @@ must_use returns_owned void *arena_calloc(struct arena *arena, size_t count, siz
 must_use struct str arena_str(struct arena *arena, struct str s);
 must_use returns_owned char *arena_printf(struct arena *arena, const char *format, ...)
 	printf_like(2, 3);
-/* Makes the arena the owner of size bytes of malloc'ed memory; NULL is fine. */
+/* Makes the arena the owner of size bytes of malloc'ed memory; NULL is allowed. */
 void arena_adopt(struct arena *arena, void *memory, size_t size);
-/* Bytes handed out and adopted so far. */
+/* Bytes allocated and adopted so far. */
 size_t arena_size_bytes(const struct arena *arena);
 
 #define ARENA_NEW(arena, type)		((type *)arena_alloc((arena), sizeof(type)))

@@ -47,7 +47,7 @@ must_use struct error *error_prefix(struct error *err, const char *format, ...) 
  */
 must_use struct error *error_detail(struct error *err, const char *format, ...) printf_like(2, 3);
 
-/* Frees err; NULL is fine. */
+/* Frees err; NULL is allowed. */
 void error_destroy(struct error *err);
 
 #endif

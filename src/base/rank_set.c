@@ -1,6 +1,4 @@
-/*
- * Making of sets with ranks.  See rank_set.h.
- */
+/* Creates sets with ranks.  See rank_set.h. */
 #include "base/rank_set.h"
 
 uint64_t *rank_set_bits(size_t size, struct arena *arena)

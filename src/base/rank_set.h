@@ -2,10 +2,10 @@
 #define SONDE_BASE_RANK_SET_H
 
 /*
- * A set of small numbers that knows how many of its members are below any number: a bit for each
- * number, and for each word of bits the count of those before it (G. Jacobson, "Space-efficient
- * Static Trees and Graphs", 1989).  A number costs 1.5 bits.  What only some of many things have,
- * such as a stack's weight, is then an array of just these, in order, and found in two reads.
+ * A set of small numbers that can count its members below any number: a bit for each number, and
+ * for each word of bits the count of members before it (G. Jacobson, "Space-efficient Static Trees
+ * and Graphs", 1989).  A number takes 1.5 bits.  A property of only some of many things, such as a
+ * stack's weight, is then stored in a dense array in order, and found with two reads.
  */
 
 #include <stdbool.h>
@@ -15,24 +15,25 @@
 #include "base/arena.h"
 
 struct rank_set {
-	const uint64_t *bits;	/* [size / 64 + 1] bit i % 64 of word i / 64: whether i is in */
-	const uint32_t *before; /* [word] members in the words before it */
-	size_t size;		/* numbers are less */
-	uint32_t count;		/* members */
+	const uint64_t *bits;	/* [size / 64 + 1]: bit i % 64 of word i / 64 is set if i is a
+				   member */
+	const uint32_t *before; /* [word]: number of members in earlier words */
+	size_t size;		/* all numbers are less */
+	uint32_t count;		/* number of members */
 };
 
-/* Bits for the numbers below `size`, none set; to be set by rank_set_put, in any order. */
+/* Bits for the numbers below `size`, none set; set them with rank_set_put, in any order. */
 must_use uint64_t *rank_set_bits(size_t size, struct arena *arena);
 static inline void rank_set_put(uint64_t *bits, uint32_t i)
 {
 	bits[i / 64] |= UINT64_C(1) << i % 64;
 }
-/* The set of the bits, which stay where they are; lives in the arena. */
+/* The set of the bits, which must stay in place; lives in the arena. */
 must_use struct rank_set rank_set_make(const uint64_t *bits, size_t size, struct arena *arena);
 
 /*
- * Bits that are set in a word.  Compilers call a function for __builtin_popcountll, unless the
- * processor may be chosen (Knuth, TAOCP 7.1.3, eq. 62).
+ * The number of bits set in a word.  Compilers call a function for __builtin_popcountll, unless
+ * they may choose the processor (Knuth, TAOCP 7.1.3, eq. 62).
  */
 static inline uint32_t count_bits(uint64_t x)
 {
@@ -47,7 +48,7 @@ static inline bool rank_set_has(const struct rank_set *s, uint32_t i)
 	return s->bits[i / 64] >> i % 64 & 1;
 }
 
-/* How many members are less than i, which may be `size`. */
+/* The number of members less than i, which may be `size`. */
 static inline uint32_t rank_set_below(const struct rank_set *s, uint32_t i)
 {
 	return s->before[i / 64] + count_bits(s->bits[i / 64] & ((UINT64_C(1) << i % 64) - 1));

@@ -21,7 +21,7 @@ struct zstd_stream *zstd_stream_create(void)
 	struct zstd_stream *s = xalloc(sizeof(*s));
 
 	s->context = ZSTD_createDCtx();
-	/* A larger window is for those who ask for it (zstd --long=31). */
+	/* A larger window must be requested explicitly (as with zstd --long=31). */
 	ZSTD_DCtx_setParameter(s->context, ZSTD_d_windowLogMax, 27);
 	return s;
 }

@@ -15,7 +15,7 @@
 struct zstd_stream;
 
 must_use returns_owned struct zstd_stream *zstd_stream_create(void);
-/* NULL is fine. */
+/* NULL is allowed. */
 void zstd_stream_destroy(struct zstd_stream *s);
 /*
  * Unpacks the next size bytes of the stream as far as possible, and appends the result to out,

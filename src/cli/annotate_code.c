@@ -46,7 +46,7 @@ static const struct function *searched(const struct code_search *s)
 
 /* ---- instructions ---- */
 
-/* The object's path, if it is a file that can have changed since. */
+/* Checks that the object's path is a file that has not changed since. */
 static void check_age(struct code_search *s, const struct object *object)
 {
 	struct str path = profile_string(s->profile, object->path);
@@ -111,7 +111,7 @@ static void search_object(struct code_search *s, struct objfile *file, struct st
 	free(ranges);
 }
 
-/* Which lines, and which inlined functions', each instruction came from. */
+/* Finds the line, and the inlined functions, of each instruction. */
 static void symbolize_instructions(struct code_search *s, const struct object *object)
 {
 	size_t count = s->instructions.count;
@@ -211,7 +211,7 @@ static void add_file(struct code_search *s, struct str path, bool is_own)
 	vec_push(&s->files, (struct listing_file){path, file.path, file.lines, file.line_count});
 }
 
-/* Whether the source of a place was read. */
+/* Whether the source of a place could be read. */
 static bool has_source(const struct code_search *s, const struct annotate_place *place)
 {
 	struct str path = profile_string(s->profile, place->file);
@@ -232,7 +232,7 @@ static void remark_cost(
 			100.0 * (double)part / (double)all, what);
 }
 
-/* What it costs that lines, or the files that they are in, are not known. */
+/* Reports the weight without known lines or readable source files. */
 static void remark_costs(struct code_search *s, const struct annotation *a)
 {
 	bool *lineless = ARENA_ARRAY(s->arena, bool, a->place_count);

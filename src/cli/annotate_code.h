@@ -17,7 +17,7 @@ struct annotate_wanted {
 	enum disassemble_syntax syntax;
 };
 
-/* Sentences; they live in the arena that they are made in. */
+/* Sentences, in the arena in which they are made. */
 struct remarks {
 	VEC(const char *) items;
 };
@@ -25,8 +25,8 @@ void remark(struct remarks *remarks, struct arena *arena, const char *format, ..
 	printf_like(3, 4);
 
 /*
- * The listing of a function with the figures of all metrics in stacks.  Lives in the arena, but for
- * the list of remarks, which is the caller's.
+ * The listing of a function with the figures of all metrics in stacks.  Lives in the arena, except
+ * the list of remarks, which the caller owns.
  */
 must_use struct listing *annotate_listing(const struct profile *profile,
 	const struct stack_weights *stacks, function_id function,

@@ -15,7 +15,7 @@
 #include "session/values.h"
 #include "view/views.h"
 
-/* Lines, and as many instructions. */
+/* Maximum number of lines, and of instructions. */
 #define TEXT_LIMIT 100
 
 enum { OPTION_SOURCE_MAP, OPTION_SOURCE, OPTION_ASM, OPTION_SYNTAX };
@@ -33,7 +33,7 @@ static const struct option_row annotate_rows[] = {
 struct annotate_options {
 	struct report_options report;
 	struct annotate_wanted wanted;
-	bool source, instructions; /* asked for by name */
+	bool source, instructions; /* requested explicitly */
 };
 
 static struct error *annotate_set(void *context, int id, const char *value)
@@ -71,7 +71,7 @@ static struct error *no_function(struct str name, const struct function_matches 
 
 #define OTHERS_NAMED 3
 
-/* A name may be several functions'; the heaviest is shown, and the others are named. */
+/* A name may belong to several functions; the heaviest one is shown, and the others are named. */
 static void remark_others(const struct profile *p, const struct function_matches *matches,
 	struct arena *arena, struct remarks *remarks)
 {
@@ -119,7 +119,9 @@ static bool is_zone(const struct profile *profile, function_id function)
 	return object.i != NO_ID && profile->objects[object.i].kind == OBJECT_ZONE;
 }
 
-/* A zone is a stretch of some function and has no code of its own: what is called so is left out.
+/*
+ * A zone is a part of some function and has no code of its own, so zones with that name are left
+ * out.
  */
 static struct error *leave_out_zones(
 	const struct profile *profile, struct function_matches *matches, struct arena *arena)
@@ -212,7 +214,7 @@ static struct error *annotate_question(struct annotate_options *options)
 	question->view_count = 1;
 	if (question->limit < 0 && is_text)
 		question->limit = TEXT_LIMIT;
-	/* Both is what neither gives. */
+	/* Both options together mean neither. */
 	options->wanted.without_source = options->instructions && !options->source;
 	options->wanted.without_instructions = options->source && !options->instructions;
 	return question_settle(question);
@@ -235,7 +237,7 @@ static struct error *annotate_operands(
 		return err;
 	err = annotate_file(options, operands->count == 2 ? operands->items[0] : NULL,
 		operands->items[operands->count - 1]);
-	/* Only then: a function may be called as a file is. */
+	/* Only then, because a function may have the same name as a file. */
 	if (err && err->kind == ERROR_INPUT && operands->count == 1 &&
 		access(operands->items[0], F_OK) == 0) {
 		error_destroy(err);

@@ -47,7 +47,7 @@ static void print_explained_names(void)
 		printf(" %s", (*t)->name);
 }
 
-/* Text that stands inside single quotes; each of the characters in special gets a backslash. */
+/* Prints text for single quotes; each of the characters in special gets a backslash. */
 static void print_quoted(const char *text, const char *special)
 {
 	for (; *text; text++) {
@@ -58,7 +58,10 @@ static void print_quoted(const char *text, const char *special)
 	}
 }
 
-/* The words that a command's operand is one of, with what stands around them; nothing for files. */
+/*
+ * Prints the possible words of a command's operand, with the given text around them; nothing for
+ * files.
+ */
 static void print_operand_words(
 	const struct command *command, const char *before, const char *after)
 {
@@ -72,8 +75,10 @@ static void print_operand_words(
 	printf("%s", after);
 }
 
-/* The names of a kind of value, good until the next call: of formats that are read or written, or
- * of choices. */
+/*
+ * The names for a kind of value, valid until the next call: of formats that are read or written, or
+ * of choices.
+ */
 static const char *const *names_of(const struct option_row *row)
 {
 	static VEC(const char *) names;
@@ -93,7 +98,7 @@ static const char *const *names_of(const struct option_row *row)
 	return names.data;
 }
 
-/* The words that an option's value is one of, good until the next call; NULL: it is free. */
+/* The possible words of an option's value, valid until the next call; NULL: any text. */
 static const char *const *value_words(const struct option_row *row)
 {
 	bool has_names = row->value == VALUE_READER || row->value == VALUE_WRITER ||
@@ -142,7 +147,7 @@ static void bash_print_command(const struct command *command)
 	printf(" ;;\n");
 }
 
-/* What may follow an option that takes a value. */
+/* Prints the completion for an option's value. */
 static void bash_print_value(const struct command *command, const struct option_row *row)
 {
 	const char *const *words = value_words(row);
@@ -225,7 +230,7 @@ static void bash_print(void)
 static void zsh_print_option(const struct command *command, const struct option_row *row)
 {
 	bool has_both = row->short_name && row->long_name;
-	/* A short option's value may follow at once (+), a long one's after = too. */
+	/* A short option's value may follow immediately (+), a long one's also after =. */
 	const char *short_end = row->value == VALUE_NONE ? "" : "+";
 	const char *long_end = row->value == VALUE_NONE ? "" : "=";
 	const char *const *words = value_words(row);
@@ -321,7 +326,7 @@ static void fish_print_option(const struct command *command, const struct option
 		printf("'");
 	}
 	printf(" -d '");
-	/* In fish's single quotes a quote is written \' and nothing else is special. */
+	/* In fish's single quotes, a quote is written \', and nothing else is special. */
 	for (const char *c = row->help; *c; c++)
 		printf("%s%c", strchr("'\\", *c) ? "\\" : "", *c);
 	printf("'\n");

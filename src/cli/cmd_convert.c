@@ -47,7 +47,7 @@ static struct error *convert_set(void *context, int id, const char *value)
 	return convert_options_set(&a->options, id, value);
 }
 
-/* "a part: --thread worker --tick-over 20ms". */
+/* Returns "a part: --thread worker --tick-over 20ms". */
 static char *part_note(const struct filter_options *filters)
 {
 	struct strbuf text = {0};
@@ -64,7 +64,9 @@ static char *part_note(const struct filter_options *filters)
 	return note;
 }
 
-/* Of other streams than the one filtered by there are no whole ticks any more: none is kept. */
+/*
+ * Streams other than the one filtered by no longer have complete ticks, so their ticks are dropped.
+ */
 static struct error *keep_ticks(
 	const struct selection *selection, struct arena *arena, const bool **tick_kept)
 {
@@ -88,7 +90,7 @@ static struct error *keep_ticks(
 	return NULL;
 }
 
-/* Puts the part that the filters keep in the place of the profile. */
+/* Replaces the profile by the part that the filters keep. */
 static struct error *keep_part(const struct filter_options *filters, struct profile **profile)
 {
 	struct selection *selection;
@@ -118,7 +120,7 @@ static struct error *keep_part(const struct filter_options *filters, struct prof
 	return NULL;
 }
 
-/* Where in formats[] that of a writer's name is; -1: nowhere. */
+/* The index in formats[] of a writer's name; -1: none. */
 static int drawing_of(const struct writer *writer)
 {
 	for (int i = 0; formats[i].name; i++)
@@ -127,7 +129,7 @@ static int drawing_of(const struct writer *writer)
 	return -1;
 }
 
-/* Folded text is drawn, too, where the calls in it are to be collapsed. */
+/* Folded text is also drawn as a report if calls are to be collapsed. */
 static struct error *choose_output(
 	const struct convert_options *options, const struct writer **writer, int *drawing)
 {

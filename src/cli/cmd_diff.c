@@ -49,7 +49,7 @@ struct diff_options {
 	struct fail_over fail_over;
 };
 
-/* What is to be said of files that are no evidence. */
+/* Messages about files that are unfit as evidence. */
 struct evidence {
 	struct arena *arena;
 	VEC(const char *) remarks;
@@ -86,7 +86,7 @@ static struct error *diff_set(void *context, int id, const char *value)
 	}
 }
 
-/* A file each as operands, or with --old and --new. */
+/* Requires one file each as operands, or --old and --new. */
 static struct error *check_paths(struct diff_options *o, const struct operands *operands)
 {
 	size_t dashes = 0;
@@ -145,7 +145,7 @@ static struct error *read_side(
 	return NULL;
 }
 
-/* A bound is not to be judged by a recording that is no evidence. */
+/* A recording that is unfit as evidence cannot be checked against a bound. */
 static struct error *judge(const struct diff_options *options, const char *path,
 	const struct profile *profile, struct evidence *evidence)
 {
@@ -164,7 +164,7 @@ static struct error *judge(const struct diff_options *options, const char *path,
 	return NULL;
 }
 
-/* The profiles of a side, count of them, each as it is. */
+/* Reads the profiles of a side, count of them. */
 static struct error *read_runs(const struct diff_options *options, const struct side_paths *paths,
 	struct profile **runs, struct evidence *evidence)
 {
@@ -178,7 +178,7 @@ static struct error *read_runs(const struct diff_options *options, const struct 
 	return err;
 }
 
-/* The sum of a side's runs, with the figures of each if there are several; takes them away. */
+/* Sums a side's runs, and if there are several, adds the figures of each; frees them. */
 static struct error *join_runs(
 	struct profile **runs, size_t count, struct str metric, size_t most, struct profile **side)
 {
@@ -237,7 +237,7 @@ static struct error *read_sides(
 	return err;
 }
 
-/* One metric of the two files, and not one that is old or new already. */
+/* Chooses a metric of both files, not one that is already old or new. */
 static struct error *choose_metric(
 	struct question *question, const struct sides *sides, metric_id *metric)
 {
@@ -252,7 +252,7 @@ static struct error *choose_metric(
 	return err;
 }
 
-/* That the shares are of the metric that was chosen, and not of none. */
+/* Checks that the shares are of the chosen metric, and that it has weight. */
 static struct error *check_shares(const struct profile *difference, metric_id metric)
 {
 	struct str name = profile_string(difference, difference->metrics[metric.i].name);

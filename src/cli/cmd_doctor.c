@@ -20,10 +20,10 @@ enum verdict {
 
 struct check {
 	const char *name;
-	/* Says in text what is so, and in *remedy what would allow more (NULL: nothing). */
+	/* Sets text to the state, and *remedy to what would allow more (NULL: nothing). */
 	enum verdict (*look)(
 		const struct recorder_ability *a, char *text, size_t size, const char **remedy);
-	bool needs_perf; /* nothing of it is to be had where perf events are refused */
+	bool needs_perf; /* unavailable if perf events are refused */
 };
 
 static enum verdict look_sampling(
@@ -74,7 +74,7 @@ static enum verdict look_kernel_names(
 		return VERDICT_OK;
 	}
 	snprintf(text, size, "/proc/kallsyms hides addresses: kernel frames stay unnamed");
-	/* The kernel asks for both (kallsyms_show_value). */
+	/* The kernel requires both (kallsyms_show_value). */
 	*remedy = "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1";
 	return VERDICT_LIMITED;
 }

@@ -10,10 +10,10 @@
 #include "formats/writers.h"
 #include "view/formats.h"
 
-/* Of the columns name and file name: two more than the longest. */
+/* The columns name and file name are two wider than the longest entry. */
 #define LAYOUT "%-15s %-5s %-6s %-17s %s\n"
 
-/* extension: of what is written; NULL: nothing is. */
+/* extension: for written formats; NULL: not written. */
 static void print_row(const char *name, bool reads, const char *extension, const char *what)
 {
 	printf(LAYOUT, name, reads ? "yes" : "", extension ? "yes" : "", extension ? extension : "",

@@ -25,8 +25,8 @@ struct live_options {
 	struct tui_options tui;
 	const char *save; /* file; NULL: none */
 	bool is_once, has_format, has_mode;
-	bool asks;	/* what is to be shown */
-	bool asks_once; /* something of a report, which the view does not take */
+	bool asks;	/* options say what to show */
+	bool asks_once; /* an option of the report, which the view does not have */
 	int color;
 };
 
@@ -214,7 +214,7 @@ static void put_list(struct strbuf *out, const struct live_list *list)
 			list->hidden, list->hidden == 1 ? "" : "es");
 }
 
-/* Where there is nothing to show. */
+/* Prints why there is nothing to show. */
 static void say_none(const struct live_list *list)
 {
 	message_print("no program with zones runs%s; man sonde-live says how a program gets some",
@@ -331,8 +331,7 @@ static int live_run(const struct command *self, int argc, char **argv)
 	if (options.asks && !is_report && !shows)
 		return options_usage_error(self,
 			"options of what is shown (--mode, --zone …) need --once or a terminal");
-	/* Beyond the limit of a file's size writing is to fail, not to end us: the file is removed.
-	 */
+	/* If a file size limit is exceeded, writing must fail, not end us: the file is removed. */
 	signal(SIGXFSZ, SIG_IGN);
 	if (options.once.zone && !options.has_mode)
 		options.once.query.mode = ZONE_MODE_GRAPH;

@@ -12,7 +12,7 @@
 #include "cli/options.h"
 #include "model/merge.h"
 
-/* Profiles that are read, to be added up. */
+/* Profiles to be added up. */
 struct inputs {
 	VEC(struct profile *) profiles;
 };

@@ -66,7 +66,7 @@ static struct error *report_set(void *context, int id, const char *value)
 	}
 }
 
-/* The metric that is shown has nothing, and the real clock has. */
+/* Whether the shown metric has no weight, but the real clock has. */
 static bool only_waited(const struct profile *profile, const struct report_query *query)
 {
 	metric_id real;
@@ -75,13 +75,13 @@ static bool only_waited(const struct profile *profile, const struct report_query
 	       profile_find_metric(profile, STR("real-time"), &real) && profile->total[real.i] != 0;
 }
 
-/* A word as a shell takes it; of one that it would take otherwise just what it stands for. */
+/* A word quoted for the shell; if it cannot be, its description. */
 static const char *shell_word(const char *word, const char *stands_for)
 {
 	return word[0] == '-' || strpbrk(word, " \t\n\"'\\$`*?[]{}()<>|&;#~!") ? stands_for : word;
 }
 
-/* A first report shows the functions; its last line says what else there is. */
+/* A first report shows functions; its last line suggests what to look at next. */
 static char *make_hint(
 	const struct question *question, const char *arguments, const struct answer *answer)
 {
@@ -98,7 +98,7 @@ static char *make_hint(
 					: "--view tree   (or modules, stats)");
 }
 
-/* hints: end with what to type next, which begins with these arguments. */
+/* hints: end with the next command to type, which begins with these arguments. */
 static struct error *report(
 	struct report_options *options, struct session *session, bool hints, const char *arguments)
 {
@@ -135,10 +135,10 @@ static bool is_on_terminal(const struct report_options *options)
 	return options->output == NULL && isatty(STDOUT_FILENO);
 }
 
-/* Reports that follow each other fill the terminal, and don't scroll it. */
+/* Consecutive reports fill the terminal without scrolling it. */
 static void fit_terminal(struct report_options *options)
 {
-	const int lines_around = 10; /* what stands above the rows and below */
+	const int lines_around = 10; /* above and below the rows */
 	struct winsize size;
 
 	options->no_pager = true;

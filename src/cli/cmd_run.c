@@ -16,7 +16,7 @@
 #include "cli/report_print.h"
 #include "view/views.h"
 
-/* Together they fit on a page or two. */
+/* Together they fit on one or two pages. */
 #define FUNCTIONS_LIMIT 20u
 #define TREE_LIMIT	40u
 
@@ -34,7 +34,7 @@ static struct error *run_set(void *context, int id, const char *value)
 	return record_options_set(&options->record, id, value);
 }
 
-/* Where no view is named: the functions, then the tree, both short. */
+/* Without --view: the functions, then the tree, both short. */
 static void shorten(struct question *question)
 {
 	for (size_t i = 0; question->limit < 0 && i < question->query_count; i++)
@@ -76,7 +76,7 @@ static int record_and_report(struct run_options *options)
 	return record_session_exit(&outcome);
 }
 
-/* With options and command as they should be. */
+/* Runs with valid options and command. */
 static int run(const struct command *self, struct run_options *options)
 {
 	struct question *question = &options->report.question;

@@ -28,8 +28,10 @@ struct command {
 	const char *name;
 	const char *summary; /* one line for `sonde help` */
 	const char *usage;   /* "[FILE] [OPTIONS]" */
-	/* For `sonde help NAME`: paragraphs, which are refilled; a line that begins with a blank
-	 * stays as it is. NULL: none. */
+	/*
+	 * For `sonde help NAME`: paragraphs, which are refilled; a line that begins with a blank
+	 * stays unchanged.  NULL: none.
+	 */
 	const char *details;
 	const struct option_group *groups; /* ends with a group without rows */
 	enum operand_value operand;

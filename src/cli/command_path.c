@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 
-/* 0, or the errno that execve of this path would give. */
+/* 0, or the errno that execve would set for this path. */
 static int check_path(const char *path)
 {
 	struct stat st;
@@ -23,7 +23,7 @@ static int check_path(const char *path)
 	return access(path, X_OK) == 0 ? 0 : errno;
 }
 
-/* 0, or the errno: that of a file which is there but can't be run, else ENOENT. */
+/* 0, or the errno: that of an existing file that cannot be run, else ENOENT. */
 static int search_path(const char *name)
 {
 	const char *path = getenv("PATH");

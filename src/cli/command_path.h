@@ -4,8 +4,8 @@
 #include "base/error.h"
 
 /*
- * Checks whether execvp would find a program of that name, so that a typo is reported before
- * anything is written.  ERROR_SYSTEM with the errno of execvp otherwise.
+ * Checks whether execvp would find a program with that name, so that a typo is reported before
+ * anything is written.  Otherwise ERROR_SYSTEM with the errno of execvp.
  */
 must_use struct error *command_path_check(const char *name);
 

@@ -12,7 +12,7 @@
 #include "base/nearest.h"
 #include "cli/message.h"
 
-/* Each has a file of its own, cmd_NAME.c. */
+/* Each is in a separate file, cmd_NAME.c. */
 extern const struct command cmd_run, cmd_record, cmd_report, cmd_annotate, cmd_diff, cmd_merge,
 	cmd_convert, cmd_live, cmd_formats, cmd_doctor, cmd_help, cmd_completion;
 
@@ -41,7 +41,7 @@ const struct command *command_find(const char *name)
 	return NULL;
 }
 
-/* `sonde ./prog` and `sonde ./prog.prof`: the command in front was forgotten. */
+/* `sonde ./prog` and `sonde ./prog.prof`: the command is missing. */
 static const char *command_for_file(const char *path)
 {
 	struct stat info;

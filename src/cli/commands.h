@@ -5,9 +5,9 @@
 
 #include "cli/command.h"
 
-/* The command of that name, or NULL. */
+/* The command with that name, or NULL. */
 const struct command *command_find(const char *name);
-/* Says that there is no such command, and what may have been meant; returns the exit status. */
+/* Reports an unknown command, and suggests a similar one; returns the exit status. */
 int command_unknown(const char *name);
 
 #endif

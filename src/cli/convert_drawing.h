@@ -8,9 +8,11 @@
  * also write: flame graphs and the like, as `sonde report` draws them by default.
  */
 
-/* The one that --to names or else the output's name ends in, an index of formats[]; -1: none. */
+/*
+ * The format named by --to, or else by the output's extension, as an index in formats[]; -1: none.
+ */
 int convert_drawing(const struct convert_options *options);
-/* Draws the profile and puts the output in its place. */
+/* Draws the profile to the output. */
 must_use struct error *convert_draw(
 	const struct convert_options *options, int format, const struct profile *profile);
 

@@ -114,7 +114,7 @@ struct error *convert_options_read(
 		path, &(struct read_options){.from = options->from, .exe = options->exe}, profile);
 }
 
-/* What the writer leaves out of the profile. */
+/* Reports what the writer leaves out of the profile. */
 static void tell_loss(
 	const struct profile *p, const struct writer *writer, const struct convert_options *options)
 {

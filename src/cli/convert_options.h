@@ -8,11 +8,12 @@
 #include "formats/writers.h"
 
 struct convert_options {
-	const char *output; /* NULL: none named; "-": standard output */
+	const char *output; /* NULL: not given; "-": standard output */
 	const char *from, *exe, *to, *metric;
 	bool with_modules;
-	bool takes_drawings; /* set by the command: it makes those of cli/convert_drawing.h, too */
-	int collapse;	     /* enum collapse; -1: not asked for */
+	bool takes_drawings; /* set by the command: it also writes the formats of
+			        cli/convert_drawing.h */
+	int collapse;	     /* enum collapse; -1: not given */
 };
 
 extern const struct option_row convert_rows[];
@@ -20,15 +21,15 @@ extern const struct option_row convert_rows[];
 struct error *convert_options_set(void *context, int id, const char *value);
 
 /*
- * The writer that --to names, else the output's name, else `otherwise`.  ERROR_USAGE if that is
+ * The writer named by --to, else by the output's name, else `otherwise`.  ERROR_USAGE if there is
  * none.
  */
 must_use struct error *convert_options_writer(const struct convert_options *options,
 	const struct writer *otherwise, const struct writer **writer);
-/* The profile is the caller's. */
+/* The caller owns the profile. */
 must_use struct error *convert_options_read(
 	const struct convert_options *options, const char *path, struct profile **profile);
-/* Puts the output in its place; says on standard error what the format could not hold. */
+/* Writes the output; reports on standard error what the format could not hold. */
 must_use struct error *convert_options_write(const struct convert_options *options,
 	const struct writer *writer, const struct profile *profile);
 

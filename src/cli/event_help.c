@@ -8,7 +8,7 @@
 
 #include "record/events/event_ability.h"
 
-/* Of the column of names. */
+/* Width of the column of names. */
 #define NAME_WIDTH 26
 
 static const char *verdict_word(enum event_verdict verdict)
@@ -41,7 +41,7 @@ static bool print_event(const struct event_name *event)
 	return verdict == EVENT_FORBIDDEN;
 }
 
-/* Whether any of them is forbidden. */
+/* Returns whether any of them is forbidden. */
 static bool print_kind(const char *title, enum event_kind kind)
 {
 	size_t count = event_name_count();

@@ -12,7 +12,7 @@
 #include "view/text/units.h"
 #include "view/views.h"
 
-/* Of more rows the number is enough. */
+/* For further rows, only their number is printed. */
 enum { LINES_MAX = 10 };
 
 static int64_t total_of(const struct report *report)
@@ -48,7 +48,7 @@ static void print_over(
 
 static void check_total(struct fail_over *f, const struct report *report)
 {
-	/* A NaN is not known to be chance or not: nothing was measured. */
+	/* With NaN, nothing was measured, so chance is unknown. */
 	if (!is_over(f, report, total_of(report)) ||
 		!(difference_total_probability(report) <= SIGNIFICANCE_RATE))
 		return;

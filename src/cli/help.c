@@ -15,7 +15,10 @@
 /* A name wider than this has its text on the next line. */
 #define NAMES_WIDTH 26
 
-/* Appends text in words to the line so far, whose column is at; further lines begin at indent. */
+/*
+ * Appends text word by word to the line so far, whose column is `at`; further lines begin at
+ * indent.
+ */
 static size_t put_words(struct str text, size_t at, size_t indent)
 {
 	while (text.size) {
@@ -35,7 +38,7 @@ static size_t put_words(struct str text, size_t at, size_t indent)
 	return at;
 }
 
-/* Paragraphs, refilled; a line that begins with a blank stays as it is. */
+/* Prints paragraphs, refilled; a line that begins with a blank stays unchanged. */
 static void put_details(const char *text)
 {
 	size_t at = 0;

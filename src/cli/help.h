@@ -6,11 +6,11 @@
 #include "cli/command.h"
 #include "cli/help_topic.h"
 
-/* What `sonde` alone says: the commands, a line each. */
+/* The output of `sonde` without arguments: the commands, one per line. */
 void help_overview(void);
-/* What `sonde help NAME` says of a topic. */
+/* The output of `sonde help NAME` for a topic. */
 void help_topic_print(const struct help_topic *topic);
-/* What `sonde help NAME` says: usage, details, every option. */
+/* The output of `sonde help NAME`: usage, details, every option. */
 void help_command(const struct command *command);
 
 #endif

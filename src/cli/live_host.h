@@ -7,8 +7,8 @@
 #include "view/tui/tui.h"
 
 /*
- * Shows it until the user leaves; *signal is that which ended it, or 0.  live: what the command
- * line named, taken over; NULL: begin with the list of programs.
+ * Shows the view until the user leaves; *signal is the signal that ended it, or 0.  live: the
+ * target from the command line, which is taken over; NULL: begin with the list of programs.
  */
 must_use struct error *live_host_run(
 	struct live *live, const struct tui_options *options, int *signal);

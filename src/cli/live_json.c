@@ -66,7 +66,7 @@ static const char *const row_kind_names[] = {
 
 /* ---- pieces ---- */
 
-/* A key, behind a comma where it is not the first of its object. */
+/* Writes a key, after a comma unless it is the first of its object. */
 static void put_key(struct strbuf *out, const char *key)
 {
 	char last = out->size ? out->data[out->size - 1] : '{';
@@ -74,7 +74,7 @@ static void put_key(struct strbuf *out, const char *key)
 	strbuf_printf(out, "%s\"%s\": ", last == '{' ? "" : ", ", key);
 }
 
-/* Begins an item of an array, on a line of its own. */
+/* Begins an item of an array, on a separate line. */
 static void put_item(struct strbuf *out, size_t number)
 {
 	strbuf_add(out, number ? STR(",\n  {") : STR("\n  {"));
@@ -88,7 +88,7 @@ static void put_text(struct strbuf *out, const char *key, const char *text)
 	strbuf_add_char(out, '"');
 }
 
-/* Null for an empty one. */
+/* Writes null for an empty text. */
 static void put_text_or_null(struct strbuf *out, const char *key, const char *text)
 {
 	if (*text) {
@@ -239,7 +239,7 @@ static void put_place(struct strbuf *out, const struct zone_info *info)
 	put_count(out, "line", info->line);
 }
 
-/* JSON knows neither infinities nor what is no number. */
+/* JSON has no infinities and no NaN. */
 static void put_number(struct strbuf *out, const char *key, double number)
 {
 	put_key(out, key);
@@ -249,7 +249,7 @@ static void put_number(struct strbuf *out, const char *key, double number)
 		strbuf_add(out, STR("null"));
 }
 
-/* What the program has said of the zone. */
+/* Writes the program's annotations of the zone. */
 static void put_said(struct strbuf *out, const struct zone_region *region,
 	const struct zone_reading *reading, uint32_t zone, uint32_t slot)
 {
@@ -271,7 +271,7 @@ static void put_said(struct strbuf *out, const struct zone_region *region,
 	strbuf_add_char(out, '}');
 }
 
-/* Every zone that was ever entered, since the start. */
+/* Writes every zone entered since the start. */
 static void put_zones(struct strbuf *out, const struct zone_region *region,
 	const struct zone_follow *follow, uint32_t slot)
 {

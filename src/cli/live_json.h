@@ -11,12 +11,12 @@
 
 /* "running", "stopped", "ended", "saved". */
 extern const char *const live_state_names[];
-/* As --mode, --recursion and --average are given. */
+/* As in --mode, --recursion and --average. */
 extern const char *const live_mode_names[], *const live_recursion_names[],
 						    *const live_average_names[];
 
 void live_json_list(struct strbuf *out, const struct live_list *list);
-/* A report, and what the program has done since its start. */
+/* Appends a report, and the program's activity since its start. */
 void live_json_report(struct strbuf *out, const struct live *live, const struct zone_follow *follow,
 	const struct zone_report *report);
 

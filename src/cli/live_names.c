@@ -25,7 +25,7 @@ struct live_names {
 	pid_t pid;
 	struct arena *arena;
 	struct object_table *objects;
-	struct symbolizer *symbolizer; /* NULL: nothing was asked yet */
+	struct symbolizer *symbolizer; /* NULL: nothing was requested yet */
 	VEC(struct zone_function) known;
 	struct map by_code; /* index in known */
 };
@@ -52,11 +52,11 @@ void live_names_destroy(struct live_names *names)
 	free(names);
 }
 
-/* ---- where a function is ---- */
+/* ---- locating functions ---- */
 
 struct wanted {
 	struct zone_function *function;
-	uint32_t object; /* UINT32_MAX: in none that is known */
+	uint32_t object; /* UINT32_MAX: in no known object */
 	uint64_t obj_addr;
 };
 
@@ -83,13 +83,13 @@ static int by_place(const void *a, const void *b)
 	return (x->obj_addr > y->obj_addr) - (x->obj_addr < y->obj_addr);
 }
 
-/* The first that is at or above the address. */
+/* The first one at or above the address. */
 static size_t first_from(const struct looking *l, uint64_t va)
 {
 	return partition_point(i, 0, l->count, l->wanted[i].function->code < va);
 }
 
-/* The slide of a mapping of that object; false: it is no file, or not one of code. */
+/* The slide of a mapping of that object; false: it is not a file with code. */
 static bool find_slide(const struct live_names *names, uint32_t object,
 	const struct maps_line *line, uint64_t *slide)
 {
@@ -132,14 +132,14 @@ static void look_in_mapping(void *context, const struct maps_line *line)
 	}
 }
 
-/* ---- how it is called ---- */
+/* ---- naming functions ---- */
 
 static const char *keep(struct live_names *names, struct str text)
 {
 	return text.size ? arena_str(names->arena, text).data : NULL;
 }
 
-/* The function itself is the outermost of what may be inlined at its first instruction. */
+/* If functions are inlined at its first instruction, the outermost frame is the function itself. */
 static void take_name(struct live_names *names, struct zone_function *function,
 	const struct symbol_place *place, const char *module)
 {
@@ -154,7 +154,9 @@ static void take_name(struct live_names *names, struct zone_function *function,
 	function->line = frame->function_line;
 }
 
-/* Functions of one object, by their places there; a library may be mapped twice (dlmopen). */
+/*
+ * Names functions of one object, ordered by address in it; a library may be mapped twice (dlmopen).
+ */
 static void name_object(struct live_names *names, struct wanted *wanted, size_t count)
 {
 	struct object_info info = object_table_info(names->objects, wanted->object);

@@ -15,7 +15,10 @@ struct live_names;
 
 must_use returns_owned struct live_names *live_names_create(pid_t pid);
 void live_names_destroy(struct live_names *names);
-/* Good as long as they are, of NULL nobody; what was found once is known also when it is closed. */
+/*
+ * Valid as long as names; for NULL, it names nothing.  Names found once stay known after a library
+ * is closed.
+ */
 struct zone_namer live_names_namer(struct live_names *names);
 
 #endif

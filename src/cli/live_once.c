@@ -1,6 +1,6 @@
 /*
- * One report of a program's zones.  A program with frames has its history in memory, so one look is
- * enough; for one without, the report covers one second.
+ * One report of a program's zones.  A program with frames has its history in memory, so one reading
+ * is enough; for one without, the report covers one second.
  */
 #include "cli/live_once.h"
 
@@ -27,7 +27,7 @@ static struct error *out_of_memory(void)
 	return error_system(ENOMEM, "what zones did does not fit into memory");
 }
 
-/* ---- what is asked for by name ---- */
+/* ---- what is requested by name ---- */
 
 static struct error *find_base(
 	const struct zonewire_header *header, const char *name, uint32_t *base)
@@ -117,7 +117,7 @@ static struct error *make_query(const struct live *live, const struct live_once 
 	return err;
 }
 
-/* ---- looking ---- */
+/* ---- reading ---- */
 
 static void sleep_ns(uint64_t ns)
 {
@@ -126,7 +126,7 @@ static void sleep_ns(uint64_t ns)
 	nanosleep(&time, NULL);
 }
 
-/* How long to look at it: not at all, where what is asked for is there already. */
+/* How long to observe it: not at all if the requested data already exists. */
 static uint64_t observation_ns(
 	const struct live *live, const struct live_once *once, const struct zone_follow *follow)
 {
@@ -146,7 +146,7 @@ static struct error *observe(
 	if (!zone_follow_look(follow))
 		return out_of_memory();
 	uint64_t begin_ns = clock_monotonic_ns(), time_ns = observation_ns(live, once, follow);
-	/* What was before is not asked for. */
+	/* Earlier activity was not requested. */
 	if (once->observe_ns != NOT_TOLD_TIME && time_ns)
 		zone_history_clear(zone_follow_history(follow));
 	for (uint64_t gone_ns = 0; gone_ns < time_ns;) {
@@ -161,7 +161,7 @@ static struct error *observe(
 	return NULL;
 }
 
-/* ---- showing ---- */
+/* ---- output ---- */
 
 static struct error *put_text(const struct zone_report *report, struct strbuf *out)
 {
@@ -178,7 +178,7 @@ static struct error *put_text(const struct zone_report *report, struct strbuf *o
 	return is_whole ? NULL : out_of_memory();
 }
 
-/* In call graphs, what the program has said of the zone in the focus. */
+/* In call graphs, adds the program's annotations of the focus. */
 static void put_said(const struct live *live, const struct zone_follow *follow,
 	const struct zone_report *report, struct strbuf *out)
 {

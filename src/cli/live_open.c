@@ -8,7 +8,7 @@
 
 #include "base/escape.h"
 
-/* Names of a path that are shown: the innermost. */
+/* The number of names shown of a path: the innermost ones. */
 enum { NAMES = 6 };
 
 static const char *verb(enum live_state state)
@@ -25,7 +25,7 @@ static const char *verb(enum live_state state)
 	return NULL;
 }
 
-/* The innermost open node of a slot; 0: none but the root. */
+/* The innermost open node of a slot; 0: only the root is open. */
 static uint32_t innermost(const struct zone_reading *reading, uint32_t slot)
 {
 	uint32_t found = 0;

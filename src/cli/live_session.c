@@ -15,9 +15,9 @@
 
 struct live_session {
 	struct live *live;
-	struct live_names *names; /* NULL: a file, whose names are in it */
+	struct live_names *names; /* NULL: a file, which contains the names */
 	char *source;
-	bool was_final; /* the last session had all there is */
+	bool was_final; /* the last session was complete */
 };
 
 static bool is_running(const struct live *live)
@@ -82,7 +82,7 @@ bool live_session_wait(struct live_session *live, uint64_t time_ns)
 	while ((now_ns = clock_monotonic_ns()) < until_ns && !(end.revents & POLLIN)) {
 		uint64_t left_ms = (until_ns - now_ns + 999999) / 1000000;
 
-		/* Of a signal nothing is to be done but to look at the clock. */
+		/* A signal only needs a check of the clock. */
 		(void)poll(&end, 1, left_ms < INT32_MAX ? (int)left_ms : INT32_MAX);
 	}
 	live_look(live->live);

@@ -20,16 +20,16 @@
 
 struct live_session;
 
-/* program: as live_target_open takes it, whose errors these are. */
+/* program: as for live_target_open, which also defines the errors. */
 must_use struct error *live_session_create(const char *program, struct live_session **result);
-/* NULL is fine. */
+/* NULL is allowed. */
 void live_session_destroy(struct live_session *live);
 
-/* The zones as they are now.  The session is the caller's, and does not need `live` any more. */
+/* The zones at this moment.  The caller owns the session, which does not depend on `live`. */
 must_use struct error *live_session_open(struct live_session *live, struct session **session);
 /*
- * Waits so long, or until the program ends.  False: what the last session had was all there is, as
- * the program had ended before, or is a file.
+ * Waits for that time, or until the program ends.  False: the last session was complete, because
+ * the program had ended before, or it is a file.
  */
 bool live_session_wait(struct live_session *live, uint64_t time_ns);
 

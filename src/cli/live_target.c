@@ -55,7 +55,7 @@ static struct error *several(const struct live_list *list, const char *name, siz
 	return err;
 }
 
-/* *count: of programs of that name. */
+/* count: the number of programs with that name. */
 static struct error *open_named(const char *name, struct live **live, size_t *count)
 {
 	const struct live_program *found = NULL;
@@ -81,7 +81,7 @@ static struct error *open_named(const char *name, struct live **live, size_t *co
 	return err;
 }
 
-/* The program whose own file (SONDE_ZONES=file=) this is, if it still runs; NULL: it does not. */
+/* The program whose own file (SONDE_ZONES=file=) this is, if it is still running; else NULL. */
 static struct live *writer_of(const struct live *file)
 {
 	struct live *live = NULL;
@@ -114,8 +114,8 @@ static struct error *open_file(const char *path, struct live **live)
 }
 
 /*
- * A program that runs may be called as a file in this folder is: its own, most likely.  Where there
- * are such programs what is wrong with them is said, else what is wrong with the file.
+ * A running program may have the same name as a file in this folder, most likely its own
+ * executable.  If there are such programs, errors are about them, else about the file.
  */
 static struct error *open_file_or_named(const char *operand, struct live **live)
 {

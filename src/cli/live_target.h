@@ -5,7 +5,7 @@
 
 #include "live/attach.h"
 
-/* The program's or file's zones, to be freed with live_destroy; the message is a whole one. */
+/* The zones of the program or file; free them with live_destroy.  The message is complete. */
 must_use struct error *live_target_open(const char *operand, struct live **live);
 
 #endif

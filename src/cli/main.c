@@ -15,9 +15,8 @@
 #include "cli/options.h"
 
 /*
- * Were a standard stream closed, the next file opened would take its number and get its text.  What
- * fills the place fails on use just as a closed one does, and is closed again in a program we
- * start.
+ * If a standard stream were closed, the next file opened would get its number and its text.  The
+ * replacements fail on use as a closed one does, and are closed again in a program that we start.
  */
 static void reserve_standard_streams(void)
 {
@@ -29,7 +28,7 @@ static void reserve_standard_streams(void)
 	}
 }
 
-/* What was printed is only printed once it is written: a full disk turns success into failure. */
+/* Output only counts once it is written: a full disk turns success into failure. */
 static int flush_output(int status)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))

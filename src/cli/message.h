@@ -9,20 +9,20 @@
 #include "base/error.h"
 
 /*
- * Exit statuses beside EXIT_SUCCESS and EXIT_FAILURE.  A command that starts a program exits with
- * the program's status; its own failures are the three above 124, as in nohup(1) and timeout(1).
+ * Exit statuses besides EXIT_SUCCESS and EXIT_FAILURE.  A command that starts a program exits with
+ * the program's status; its own failures have the three above 124, as in nohup(1) and timeout(1).
  */
 enum {
 	EXIT_USAGE = 2,
-	EXIT_OVER = 3, /* a bound that the user set is exceeded (`sonde diff --fail-over`) */
+	EXIT_OVER = 3, /* a limit set by the user is exceeded (`sonde diff --fail-over`) */
 	EXIT_OWN_FAILURE = 125,
 	EXIT_NOT_EXECUTABLE = 126,
 	EXIT_NOT_FOUND = 127,
 };
 
-/* "sonde: MESSAGE". */
+/* Prints "sonde: MESSAGE". */
 void message_print(const char *format, ...) printf_like(1, 2);
-/* "sonde: " and the message of err, which is destroyed, and its detail; err must not be NULL. */
+/* Prints "sonde: ", the message of err and its detail; destroys err, which must not be NULL. */
 void message_error(struct error *err);
 
 #endif

@@ -5,9 +5,9 @@
 
 #include "view/report.h"
 
-/* The notes of a profile that are of its figures; with_info: the others, too. */
+/* Prints the notes that affect a profile's figures; with_info: also the others. */
 void note_messages_profile(const struct profile *profile, bool with_info);
-/* All that the text format would show below reports, which are of one profile; count >= 1. */
+/* Prints everything that the text format shows below reports, all of one profile; count >= 1. */
 void note_messages_reports(const struct report *const *reports, size_t count);
 
 #endif

@@ -21,7 +21,7 @@
 #include "cli/perf_habits.h"
 #include "session/values.h"
 
-/* Of options_common; the commands' own ids are never told to anyone but their set function. */
+/* From options_common; a command's own ids are passed only to its set function. */
 enum { OPTION_HELP };
 
 static const struct option_row common_rows[] = {
@@ -95,7 +95,7 @@ static struct error *unknown_short(const struct command *self, char letter, cons
 		argument, self->name);
 }
 
-/* value is NULL for flags; name is how the option was spelled, for messages. */
+/* value is NULL for flags; name is the option as typed, for messages. */
 static struct error *apply(
 	struct parser *p, const struct option_row *row, const char *name, const char *value)
 {
@@ -112,7 +112,7 @@ static struct error *apply(
 	return err ? error_prefix(err, "%s", name) : NULL;
 }
 
-/* For an option without a value in its own argument: the next argument is it. */
+/* For an option without a value in the same argument, takes the next argument. */
 static struct error *next_value(
 	struct parser *p, const struct option_row *row, const char *name, const char **value)
 {
@@ -127,7 +127,7 @@ static bool is_option(const char *argument)
 	return argument[0] == '-' && argument[1];
 }
 
-/* Behind the first value of an option that takes several. */
+/* Takes the values after the first one of an option with several. */
 static struct error *further_values(
 	struct parser *p, const struct option_row *row, const char *name)
 {
@@ -164,7 +164,7 @@ static struct error *parse_long(struct parser *p, const char *argument)
 	return err;
 }
 
-/* -abc VALUE, -abcVALUE: flags until one that takes a value, which takes the rest. */
+/* Parses -abc VALUE, -abcVALUE: flags, up to one that takes a value, which takes the rest. */
 static struct error *parse_short(struct parser *p, const char *argument)
 {
 	for (const char *letter = argument + 1; *letter && !p->wants_help; letter++) {
@@ -242,11 +242,11 @@ bool options_parse(const struct command *self, int argc, char **argv,
 
 int options_usage_status(const struct command *self)
 {
-	/* The commands that stop at an operand are those that go on to run it. */
+	/* Commands that stop at an operand also run it. */
 	return self->stops_at_operand ? EXIT_OWN_FAILURE : EXIT_USAGE;
 }
 
-/* Says what is wrong and where there is more about it; what asks back or says where has done so. */
+/* Prints the error and where help is, unless the message already suggests something. */
 static int usage_error(const struct command *self, struct error *err)
 {
 	bool says = str_ends_with(str_from(err->message), STR("?")) ||

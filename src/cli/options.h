@@ -24,7 +24,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 
-/* What is left of the arguments: points into argv, NULL-terminated. */
+/* The remaining arguments: points into argv, NULL-terminated. */
 struct operands {
 	int count;
 	char **items;
@@ -32,32 +32,38 @@ struct operands {
 
 /*
  * Reads argv[1..argc-1]; argv[0] is the command's name.  argv is rearranged: operands move to its
- * front.  True: go on, with *operands.  False: the command is over with *status, since help was
- * asked for (and printed) or the arguments were wrong (and one line said so).
+ * front.  True: continue, with *operands.  False: exit with *status, because help was requested
+ * (and printed), or the arguments were invalid (and reported in one line).
  *
- * set is called once for each option, in the order given: value is NULL for flags, one of the row's
- * choices for VALUE_CHOICE, and otherwise what was typed, which set checks (cli/values.h).  The
- * option's name is put in front of an error's message.
+ * set is called once for each option, in the given order.  value is NULL for flags, one of the
+ * row's choices for VALUE_CHOICE, and otherwise the text as typed, which set must check
+ * (cli/values.h).  The option's name is prepended to an error's message.
  */
 bool options_parse(const struct command *self, int argc, char **argv,
 	struct error *(*set)(void *context, int id, const char *value), void *context,
 	struct operands *operands, int *status);
 
-/* For commands that find more wrong with their arguments: prints "sonde NAME: …" and where the help
- * is; returns the status to exit with. */
+/*
+ * For commands that find further errors in their arguments: prints "sonde NAME: …" and where the
+ * help is; returns the status to exit with.
+ */
 int options_usage_error(const struct command *self, const char *format, ...) printf_like(2, 3);
 
-/* Prints what went wrong, frees it, and returns the status to exit with: 1, or that of a wrong
- * command line. */
+/*
+ * Prints and frees the error; returns the status to exit with: 1, or that of an invalid command
+ * line.
+ */
 int options_failure(const struct command *self, struct error *err);
 
-/* The status of a wrong command line: 2, or 125 where the command starts a program, whose own
- * statuses must stay tellable. */
+/*
+ * The status for an invalid command line: 2, or 125 if the command starts a program, whose own
+ * statuses must remain distinguishable.
+ */
 int options_usage_status(const struct command *self);
 
 /*
- * The i-th option group of a command, or NULL past the last.  After the command's own comes one
- * that all commands have: --help.
+ * The i-th option group of a command, or NULL past the last.  The command's own groups are followed
+ * by one for all commands: --help.
  */
 const struct option_group *options_group(const struct command *self, size_t i);
 #endif

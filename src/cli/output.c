@@ -32,7 +32,7 @@ static struct error *open_in_place(struct output *output, const char *path)
 	return NULL;
 }
 
-/* The permissions that open(2) would have given a new file, or those of the file it replaces. */
+/* The permissions that open(2) would give a new file, or those of the file that it replaces. */
 static mode_t wanted_mode(const char *path)
 {
 	struct stat info;
@@ -44,7 +44,7 @@ static mode_t wanted_mode(const char *path)
 
 static struct error *open_temporary(struct output *output, const char *path)
 {
-	/* Behind a symbolic link it is the file that is replaced, not the link. */
+	/* For a symbolic link, the target file is replaced, not the link. */
 	char *target = realpath(path, NULL);
 	char *temporary;
 	int fd;
@@ -60,7 +60,7 @@ static struct error *open_temporary(struct output *output, const char *path)
 		free(target);
 		return error_system(code, "cannot write %s", path);
 	}
-	/* A file system without permissions refuses this, and that is all right. */
+	/* A file system without permissions refuses this, which does not matter. */
 	if (fchmod(fd, wanted_mode(target)) != 0)
 		errno = 0;
 	*output = (struct output){.fd = fd, .name = path, .path = target, .temporary = temporary};
@@ -99,7 +99,7 @@ struct error *output_commit(struct output *output)
 
 	if (output->fd == STDOUT_FILENO)
 		return NULL;
-	/* Some file systems tell only here that a write has failed. */
+	/* Some file systems report a failed write only here. */
 	if (close(output->fd) != 0)
 		err = error_system(errno, "cannot write %s", output->name);
 	else if (output->path && rename(output->temporary, output->path) != 0)

@@ -17,19 +17,19 @@
 struct output {
 	int fd;
 	const char *name; /* for messages */
-	char *path;	  /* the file to put in place at the end, NULL: none */
-	char *temporary;  /* what it is called until then */
+	char *path;	  /* final path of the file; NULL: none */
+	char *temporary;  /* its path until then */
 };
 
 must_use struct error *output_open(struct output *output, const char *path);
 /*
- * A sink whose text leaves for the output; packed as the file's name says (x.gz, x.zst), or in any
- * case so if the format is always packed: packing.
+ * Makes a sink for the output; compressed according to the file's name (x.gz, x.zst), or always if
+ * `packing` says so.
  */
 void output_sink(const struct output *output, enum packing packing, struct sink *sink);
-/* Closes the file and puts it in its place, with all that this frees. */
+/* Closes the file and moves it to its final path.  Frees everything. */
 must_use struct error *output_commit(struct output *output);
-/* Removes what was written of it. */
+/* Removes the temporary file. */
 void output_abandon(struct output *output);
 
 #endif

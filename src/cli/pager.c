@@ -33,7 +33,7 @@ static int spawn_pager(pid_t *pid, int read_end)
 	char *shell[] = {(char[]){"sh"}, (char[]){"-c"}, command, NULL};
 	char *less[] = {(char[]){"less"}, NULL};
 
-	/* Quit where all fits on one screen, pass colours on, leave the text on the screen. */
+	/* Exit if all fits on one screen, pass colours, leave the text on the screen. */
 	setenv("LESS", "FRX", 0);
 	return spawn(pid, command ? shell : less, read_end);
 }
@@ -61,7 +61,7 @@ bool pager_start(struct pager *pager)
 
 void pager_finish(struct pager *pager)
 {
-	/* Ctrl-C in the pager is the pager's. */
+	/* Ctrl-C in the pager is for the pager. */
 	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
 
 	close(pager->fd);

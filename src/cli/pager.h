@@ -8,13 +8,15 @@
 
 struct pager {
 	pid_t pid; /* 0: none is running */
-	int fd;	   /* to write to */
+	int fd;	   /* write here */
 };
 
-/* Starts a pager on standard output. False: there is none, or it is not wanted (PAGER is empty or
- * "cat"); write to standard output then. */
+/*
+ * Starts a pager on standard output.  False: there is none, or it is disabled (PAGER is empty or
+ * "cat"); then write to standard output.
+ */
 bool pager_start(struct pager *pager);
-/* Lets the pager see the end of the text and waits until its user has seen enough. */
+/* Signals the end of the text to the pager, and waits until its user exits. */
 void pager_finish(struct pager *pager);
 
 #endif

@@ -6,8 +6,8 @@
 #include "base/str.h"
 
 /*
- * The answer to an option of perf's that the command lacks, as "--stdio is perf's option: …"; NULL:
- * it is not perf's, or nothing is known to say.  Given is one name or the other, without dashes.
+ * The answer to one of perf's options that the command lacks, such as "--stdio is perf's option:
+ * …"; NULL: not perf's, or there is no answer.  Pass either name, without dashes.
  */
 const char *perf_habit(const char *command, char short_name, struct str long_name);
 

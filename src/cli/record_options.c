@@ -35,10 +35,10 @@ enum {
 };
 
 static const char *const clock_choices[] = {"virtual", "real", "both", NULL};
-/* By their enum recorder_engine. */
+/* Indexed by enum recorder_engine. */
 static const char *const engine_choices[] = {"auto", "snapshot", "preload", "exact", NULL};
 
-/* By their enum recorder_zones. */
+/* Indexed by enum recorder_zones. */
 static const char *const zones_choices[] = {"auto", "none", "events", "functions", NULL};
 
 const struct option_row record_option_rows[] = {
@@ -103,7 +103,10 @@ struct record_request record_request_default(void)
 	};
 }
 
-/* Even periods become odd: a program that does something each millisecond must not be in step. */
+/*
+ * Even periods become odd, to avoid running in step with a program that does something every
+ * millisecond.
+ */
 static struct error *set_interval(struct record_request *request, uint64_t interval_ns)
 {
 	if (interval_ns < RECORD_INTERVAL_MIN)
@@ -123,7 +126,7 @@ static struct error *check_keep(const struct record_request *request)
 	return NULL;
 }
 
-/* What an option takes that is about waits. */
+/* Checks the requirements of an option about waits. */
 static struct error *check_waits(const struct record_request *request, const char *option)
 {
 	if (request->clock == RECORDER_CLOCK_VIRTUAL)
@@ -167,7 +170,7 @@ static struct error *add_pid(struct record_request *request, pid_t pid)
 	return NULL;
 }
 
-/* All that are called so; which these are is said when recording begins. */
+/* Adds all processes with that name; they are listed when recording begins. */
 static struct error *add_named(struct record_request *request, struct str name)
 {
 	pid_vec found = {0};
@@ -186,7 +189,7 @@ static struct error *add_named(struct record_request *request, struct str name)
 	return err;
 }
 
-/* Those of a control group, the same way. */
+/* Adds those of a control group, in the same way. */
 static struct error *add_cgroup(struct record_request *request, const char *text, size_t size)
 {
 	pid_vec found = {0};
@@ -208,7 +211,7 @@ static struct error *add_cgroup(struct record_request *request, const char *text
 	return err;
 }
 
-/* A process id, or a name. */
+/* Adds a process by id or name. */
 static struct error *add_process(struct record_request *request, const char *text, size_t size)
 {
 	char number[16];
@@ -229,7 +232,7 @@ static struct error *add_process(struct record_request *request, const char *tex
 
 typedef struct error *add_fn(struct record_request *request, const char *text, size_t size);
 
-/* Each of a list with commas. */
+/* Adds each item of a comma-separated list. */
 static struct error *add_list(struct record_request *request, const char *list, add_fn *add)
 {
 	for (bool more = true; more;) {
@@ -244,7 +247,7 @@ static struct error *add_list(struct record_request *request, const char *list, 
 	return NULL;
 }
 
-/* The place of a choice, which is one of them. */
+/* The index of a choice, which must be valid. */
 static size_t choice_of(const char *const *choices, const char *name)
 {
 	size_t i = 0;
@@ -261,7 +264,7 @@ static enum recorder_clock clock_of(const char *name)
 	return strcmp(name, "real") == 0 ? RECORDER_CLOCK_REAL : RECORDER_CLOCK_BOTH;
 }
 
-/* Each must be possible here, so that a recording never has a metric that counts nothing. */
+/* Checks that each can be counted here, so that a recording never has a metric without counts. */
 static struct error *check_events(const struct record_request *request, size_t first)
 {
 	struct error *err = NULL;

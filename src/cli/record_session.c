@@ -79,7 +79,7 @@ static bool has_code(const struct recorder_object *object)
 {
 	enum object_kind kind = capture_names_kind(object->kind);
 
-	/* Zones have been named by their programs. */
+	/* Zones were named by their programs. */
 	return object->address_count > 0 && kind != OBJECT_UNKNOWN && kind != OBJECT_ZONE;
 }
 
@@ -102,7 +102,7 @@ static void symbolize_all(struct recorder *recorder, struct record_summary *summ
 
 /* ---- progress ---- */
 
-/* The cursor goes back to the line's start, so that the target's own output comes over it. */
+/* The cursor returns to the line's start, so that the target's own output overwrites it. */
 static void show_progress(void *context, const struct recorder_progress *progress)
 {
 	struct strbuf line = {0};
@@ -115,7 +115,7 @@ static void show_progress(void *context, const struct recorder_progress *progres
 	strbuf_add(&line, STR(" lost, "));
 	strbuf_printf(&line, "%.1f s\r", (double)progress->elapsed_ns / 1e9);
 	if (write(STDERR_FILENO, line.data, line.size) < 0)
-		errno = 0; /* nobody is there to see it */
+		errno = 0; /* nobody can see the error */
 	strbuf_deinit(&line);
 }
 
@@ -157,7 +157,7 @@ static void set_outcome(struct record_outcome *outcome, const struct recorder_re
 		outcome->status = WEXITSTATUS(result->wait_status);
 }
 
-/* Names, finishes and tells; false: the file is not as it should be. */
+/* Resolves names, finishes the file and prints messages; false: the file is incomplete. */
 static bool finish(const struct record_request *request, struct recorder *recorder,
 	const struct recorder_result *result, const char *path)
 {
@@ -201,7 +201,7 @@ void record_request_deinit(struct record_request *request)
 	strbuf_deinit(&request->when);
 }
 
-/* It borrows the request's texts. */
+/* Borrows the request's texts. */
 static struct recorder_options recorder_options_of(
 	const struct record_request *request, bool progress)
 {
@@ -236,7 +236,7 @@ static struct recorder_options recorder_options_of(
 	};
 }
 
-/* Whom a name has chosen. */
+/* Prints the processes selected by name. */
 static void print_processes(const struct record_request *request)
 {
 	struct strbuf list = {0};

@@ -19,51 +19,56 @@
 #include "record/recorder.h"
 
 #define RECORD_OUTPUT_DEFAULT "sonde.prof"
-/* 1,003 samples a second of CPU time: odd, so as not to fall in step with what happens each ms. */
+/*
+ * 1,003 samples per second of CPU time; odd, to avoid running in step with periodic events of 1 ms.
+ */
 #define RECORD_INTERVAL_DEFAULT UINT64_C(997001)
-/* The kernel's clocks go no faster. */
+/* The maximum rate of the kernel's clocks. */
 #define RECORD_INTERVAL_MIN UINT64_C(10000)
 
 #define RECORD_PIDS_MAX 64
 
 struct record_request {
-	char *const *command;	     /* NULL-terminated; NULL: only others are recorded */
+	char *const *command;	     /* NULL-terminated; NULL: only other processes are recorded */
 	pid_t pids[RECORD_PIDS_MAX]; /* to attach to */
 	size_t pid_count;
-	bool by_name;		/* some of them were given by name */
+	bool by_name;		/* some were given by name */
 	bool everybody;		/* the whole machine */
-	uint64_t delay_ns;	/* left out at first */
-	uint64_t duration_ns;	/* 0: to the target's end */
-	const char *control;	/* path of a FIFO of commands; NULL: none */
-	uint64_t keep_ns;	/* the last stretch, which is kept; 0: all */
+	uint64_t delay_ns;	/* left out at the start */
+	uint64_t duration_ns;	/* 0: until the target ends */
+	const char *control;	/* path of a FIFO for commands; NULL: none */
+	uint64_t keep_ns;	/* only this last part is kept; 0: all */
 	uint64_t tick_over_ns;	/* 0: none */
 	struct str tick_stream; /* data NULL: any */
 	const char *output;
-	uint64_t interval_ns; /* RECORD_INTERVAL_MIN at least */
+	uint64_t interval_ns; /* at least RECORD_INTERVAL_MIN */
 	enum recorder_engine engine;
 	double overhead_most; /* share of the target's CPU time; 0: no limit */
 	enum recorder_clock clock;
-	bool wakers; /* record who wakes threads, too */
-	bool locks;  /* and which locks they wait for */
+	bool wakers; /* also record who wakes threads */
+	bool locks;  /* also record which locks they wait for */
 	enum recorder_zones zones;
-	struct event_list events; /* counted beside time */
-	struct strbuf when;	  /* patterns, each ended by NUL */
-	bool lists_events;	  /* in place of a recording, print what events there are */
-	bool quiet; /* no progress and no last lines; what went wrong is said all the same */
-	bool hint;  /* end with the next command to type */
+	struct event_list events; /* counted in addition to time */
+	struct strbuf when;	  /* patterns, each NUL-terminated */
+	bool lists_events;	  /* print the possible events instead of recording */
+	bool quiet;		  /* no progress and no summary; problems are still reported */
+	bool hint;		  /* end with the next command to type */
 };
 
-/* Frees what options have allocated. */
+/* Frees memory allocated for options. */
 void record_request_deinit(struct record_request *request);
 
 struct record_outcome {
-	bool recorded;	  /* the file is there and whole */
+	bool recorded;	  /* the file exists and is complete */
 	int status;	  /* to exit with */
 	int raise_signal; /* 0, or the signal that ended the target, or ended the recording */
 };
 
 void record_session_run(const struct record_request *request, struct record_outcome *outcome);
-/* Ends us by the same signal as the target, if by one; else returns the exit status. */
+/*
+ * Ends this process with the same signal as the target, if there was one; else returns the exit
+ * status.
+ */
 int record_session_exit(const struct record_outcome *outcome);
 
 #endif

@@ -13,9 +13,9 @@
 #include "record/engines/exact/exact.h"
 #include "view/text/units.h"
 
-/* Less than the start of some programs takes. */
+/* The start of some programs takes this long. */
 #define UNREACHED_LEAST_NS UINT64_C(20000000)
-/* So many modules without symbols are named, the rest counted. */
+/* This many modules without symbols are named, the rest counted. */
 #define NAMELESS_SHOWN 4
 
 void record_summary_nameless(struct record_summary *summary, struct str path)
@@ -102,7 +102,7 @@ static void say_excluded(const struct record_summary *summary, struct strbuf *li
 	say(line);
 }
 
-/* Of programs with zones, if there were any. */
+/* Summarizes programs with zones, if there were any. */
 static void say_zones(const struct recorder_result *r, struct strbuf *line)
 {
 	const struct zones_result *z = &r->zones;
@@ -134,7 +134,7 @@ static void say_zones(const struct recorder_result *r, struct strbuf *line)
 	say(line);
 }
 
-/* One line for each of the events beside time. */
+/* Prints one line for each event other than time. */
 static void say_events(const struct recorder_result *r, struct strbuf *line)
 {
 	for (size_t i = 0; i < r->counted_count; i++) {
@@ -178,7 +178,7 @@ static void say_thinned(const struct recorder_result *r, struct strbuf *line)
 	say(line);
 }
 
-/* Why it cost more than it should. */
+/* Appends why the cost exceeded the limit. */
 static void put_limit(const struct recorder_result *r, double most, struct strbuf *line)
 {
 	strbuf_printf(line, ", more than the limit of %g%%: ", 100 * most);
@@ -197,7 +197,7 @@ static void put_limit(const struct recorder_result *r, double most, struct strbu
 			1u << r->halvings);
 }
 
-/* Where there was a limit. */
+/* Reports the overhead if there was a limit. */
 static void say_overhead(
 	const struct recorder_result *r, double most, bool quiet, struct strbuf *line)
 {
@@ -251,7 +251,7 @@ static void say_truncated(const struct recorder_result *r, struct strbuf *line)
 	say(line);
 }
 
-/* That only a copy at the moment of the sample would have, and what allows that. */
+/* Suggests what would allow copying stacks at the moment of the sample. */
 static void say_cure(const struct recorder_result *r, struct strbuf *line)
 {
 	uint64_t cut = r->counters[CAPTURE_TRUNCATED_MEMORY] + r->counters[CAPTURE_TRUNCATED_RACE];
@@ -283,13 +283,13 @@ static void say_nameless(const struct record_summary *summary, struct strbuf *li
 	say(line);
 }
 
-/* A name that a shell takes apart is not repeated. */
+/* A name that needs quoting is not repeated. */
 static const char *shell_name(const char *path)
 {
 	return path[0] == '-' || strpbrk(path, " \t\n\"'\\$`*?[]{}()<>|&;#~!") ? "FILE" : path;
 }
 
-/* What it took, naming the addresses included. */
+/* Reports the recorder's own cost, including resolving names. */
 static void say_own_cost(struct strbuf *line)
 {
 	struct rusage own;
@@ -319,9 +319,8 @@ static void say_file(const struct record_summary *summary, bool hint, struct str
 }
 
 /*
- * Samples that are missing, by the interval that was asked for if that is fewer: a quicker clock,
- * which came as short threads were seen, has many more samples, and what it did not see came
- * before.
+ * The number of missing samples at the requested interval, if that is smaller: a quicker clock,
+ * used because of short threads, has many more samples, and what it did not see came before.
  */
 static uint64_t missing_intervals(const struct recorder_result *r, uint64_t missing)
 {
@@ -332,7 +331,9 @@ static uint64_t missing_intervals(const struct recorder_result *r, uint64_t miss
 	return intervals < missing ? intervals : missing;
 }
 
-/* Programs with more rights than who started them lose their events when they begin. */
+/*
+ * Reports programs with more privileges than their caller, which lose their events when they start.
+ */
 static void put_denied(const struct recorder_result *r, struct strbuf *line)
 {
 	strbuf_add(line, STR("it went by in "));
@@ -347,10 +348,10 @@ static void put_denied(const struct recorder_result *r, struct strbuf *line)
 }
 
 /*
- * Why samples are missing.  Threads shorter than the interval are seen by no clock that starts with
- * them: at most an interval is missing at a thread's start and another at its end.  What is missing
- * beyond that are ticks that came too late, as where a virtual machine is not given its CPU; and so
- * is all that is missing of the whole machine, whose clocks start once.
+ * Why samples are missing.  Threads shorter than the interval are not seen by clocks that start
+ * with them: at most an interval is missing at a thread's start and another at its end.  Anything
+ * beyond that is due to late ticks, as on a virtual machine that does not get its CPU.  For the
+ * whole machine, whose clocks start once, everything is.
  */
 static const char *unsampled_cause(const struct recorder_result *r, uint64_t missing)
 {
@@ -367,7 +368,7 @@ static const char *unsampled_cause(const struct recorder_result *r, uint64_t mis
 	return "the machine was busy and the sampling clock late";
 }
 
-/* Where samples weigh what was used, only what no library was loaded into is missing. */
+/* If samples weigh the time used, only time without the library is missing. */
 static void say_unreached(const struct recorder_result *r, struct strbuf *line)
 {
 	if (r->unreached_cpu_ns < UNREACHED_LEAST_NS || r->unreached_cpu_ns < r->cpu_ns / 50)
@@ -398,7 +399,7 @@ static void say_unsampled(const struct recorder_result *r, struct strbuf *line)
 	say(line);
 }
 
-/* Of the preloaded library. */
+/* Reports problems of the preloaded library. */
 static void say_library_trouble(const struct recorder_result *r)
 {
 	uint64_t refused = r->counters[CAPTURE_REFUSED_THREADS];
@@ -419,7 +420,7 @@ static void say_library_trouble(const struct recorder_result *r)
 			broken, broken == 1 ? "" : "s", broken == 1 ? "was" : "were");
 }
 
-/* What the user must know even with -q. */
+/* Reports what the user must know even with -q. */
 static void say_trouble(const struct recorder_result *r, struct strbuf *line)
 {
 	if (r->sampling_ended)

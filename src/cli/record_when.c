@@ -20,7 +20,7 @@
 #include "model/profile.h"
 #include "record/file/capture_compact.h"
 
-/* shown[stack] after all patterns; the caller's. */
+/* Applies all patterns; returns shown[stack], which the caller frees. */
 static uint32_t *apply(const struct profile *p, struct str patterns)
 {
 	uint32_t *shown = xcalloc(p->stack_count, sizeof(*shown));
@@ -34,7 +34,7 @@ static uint32_t *apply(const struct profile *p, struct str patterns)
 		struct when *when;
 		struct error *err = when_compile(str_take_item(&patterns), WHEN_OBJECTS, &when);
 
-		/* They were good as options. */
+		/* The options were checked before. */
 		assert(err == NULL);
 		when_apply(when, p, parent, shown);
 		when_destroy(when);
@@ -44,8 +44,8 @@ static uint32_t *apply(const struct profile *p, struct str patterns)
 }
 
 /*
- * Patterns are about code, so the zones stay, of samples that are left out, too: what a program has
- * measured itself is whole or worth nothing.
+ * Patterns are about code, so zones stay, even of samples that are left out: a program's own
+ * measurements are only useful if complete.
  */
 static void keep_zones(const struct profile *p, uint8_t *fates)
 {
@@ -55,7 +55,7 @@ static void keep_zones(const struct profile *p, uint8_t *fates)
 		fates[p->zone_events.stack[i].i] = CAPTURE_KEEPS;
 }
 
-/* By stack: those that are shown and have samples are kept, and their parents pass. */
+/* By stack: those shown with samples are kept, and their parents pass. */
 static uint8_t *stack_fates(const struct profile *p, const uint32_t *shown)
 {
 	uint8_t *fates = xcalloc(p->stack_count, sizeof(*fates));

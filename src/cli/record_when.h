@@ -6,9 +6,9 @@
 #include "cli/record_summary.h"
 
 /*
- * Takes the stacks that the patterns, each ended by NUL, do not match out of the finished recording
- * at path, and tells the summary of it.  Where that fails all stay, which it says; reports apply
- * the patterns all the same, as the recording has them.
+ * Removes the stacks that no pattern matches from the finished recording at path, and adds the
+ * result to the summary.  patterns: each NUL-terminated.  If that fails, all stacks stay, which is
+ * reported; the recording has the patterns, so reports still apply them.
  */
 void record_when(const char *path, struct str patterns, struct record_summary *summary);
 

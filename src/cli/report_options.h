@@ -24,26 +24,30 @@ struct report_options {
 	enum color color;
 	int64_t width;
 	bool no_pager;
-	struct fail_over
-		*fail_over; /* set by the command: a bound that reports must keep, or NULL */
+	struct fail_over *fail_over; /* set by the command: a limit to check, or NULL */
 };
 
-/* Ids of the rows below, and then those of questions and filters; smaller ones are free for a
- * command's own rows. */
+/*
+ * Ids of the rows below, then those of questions and filters; a command's own rows can use smaller
+ * ones.
+ */
 #define REPORT_OPTION_FIRST 1000
 
-/* Where from and where to; how it looks. */
+/* Options for input and output, and for appearance. */
 extern const struct option_row report_file_rows[], report_look_rows[];
-/* Those of report_file_rows that are for any view, for commands with one. */
+/* Those of report_file_rows that apply to any view, for commands with a single view. */
 extern const struct option_row report_one_view_rows[];
 
 struct report_options report_options_default(void);
 void report_options_deinit(struct report_options *options);
-/* An option_set's work for the ids of the rows above and of the question's; context is the struct
- * report_options. */
+/*
+ * The set function for ids of the rows above and of the question's; context is the struct
+ * report_options.
+ */
 must_use struct error *report_options_set(void *context, int id, const char *value);
 
-/* The file that a command is about: path, or sonde.prof in the current folder where path is NULL.
+/*
+ * Opens the file that a command reads: path, or if that is NULL, sonde.prof in the current folder.
  */
 must_use struct error *report_options_open(
 	const struct report_options *options, const char *path, struct session **session);

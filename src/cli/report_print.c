@@ -20,7 +20,7 @@
 
 #define WIDTH_DEFAULT 80u
 
-/* COLUMNS, where the shell exports it, is what the user wants; else the terminal knows. */
+/* An exported COLUMNS is the user's choice; else ask the terminal. */
 static size_t terminal_width(void)
 {
 	const char *columns_text = getenv("COLUMNS");
@@ -50,7 +50,7 @@ static bool wants_color(enum color color, bool terminal)
 	return terminal && term && strcmp(term, "dumb") != 0;
 }
 
-/* By the environment rather than setlocale, which knows only locales that are installed. */
+/* Uses the environment instead of setlocale, which only knows installed locales. */
 static bool locale_is_utf8(void)
 {
 	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -121,7 +121,7 @@ static struct error *print_answer(
 	struct output output;
 	struct error *err;
 
-	/* A broken pipe is for draw() to see, not an end by signal that leaves files behind. */
+	/* draw() must see a broken pipe, instead of a signal that would leave files behind. */
 	signal(SIGPIPE, SIG_IGN);
 	err = output_open(&output, options->output);
 	if (err)

@@ -41,12 +41,12 @@ const struct reader *reader_find(const char *name)
 	return NULL;
 }
 
-/* A format that is known by its first words. */
+/* A bid of formats with a magic number or unmistakable first words. */
 #define SURE_BID 90
 
 /*
- * What a text is that Go's runtime, gperftools or Java wrote for pprof before it had its format,
- * and that none of our readers takes; NULL: none of these.  Each would pass for folded stacks.
+ * What kind of old pprof text this is, as Go's runtime, gperftools or Java wrote it, if no reader
+ * here accepts it; NULL: none.  Each would otherwise pass as folded stacks.
  */
 static const char *old_text_of(const struct reader_input *input)
 {
@@ -67,7 +67,7 @@ static const char *old_text_of(const struct reader_input *input)
 	return NULL;
 }
 
-/* The reader that is surest of the bytes; the first of several. */
+/* The reader with the highest bid; the first of several. */
 static const struct reader *highest_bid(const struct reader_input *input)
 {
 	const struct reader *best = NULL;
@@ -89,7 +89,7 @@ static const struct reader *highest_bid(const struct reader_input *input)
 	return best_bid < SURE_BID && old_text_of(input) ? NULL : best;
 }
 
-/* elf(5): e_type of a little-endian file that is no program. */
+/* elf(5): the e_type of a little-endian file that is not a program. */
 static bool is_core_dump(const struct reader_input *input)
 {
 	return input->size > 64 && memcmp(input->data, "\177ELF", 4) == 0 && input->data[5] == 1 &&
@@ -164,8 +164,8 @@ struct error *profile_read_bytes(
 }
 
 /*
- * Whether data end in a line of text that is most of them.  What it is shows at its end: the stack
- * of a deep recursion is a folded line of megabytes.
+ * Whether the data ends in a text line that is more than half of it.  Its format shows only at its
+ * end: the stack of a deep recursion is a folded line of megabytes.
  */
 static bool ends_in_long_line(const uint8_t *data, size_t size)
 {
@@ -175,7 +175,7 @@ static bool ends_in_long_line(const uint8_t *data, size_t size)
 	return before < size / 2 && memchr(data + before, '\0', size - before) == NULL;
 }
 
-/* Whether the beginning of a long input promises a profile. */
+/* Whether a long input can be a profile, judging by its beginning. */
 static struct error *look_at_beginning(const void *context, const uint8_t *data, size_t size)
 {
 	const struct reader_input input = {.name = context, .data = data, .size = size};

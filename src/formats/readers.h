@@ -6,17 +6,18 @@
  * of one file, or the path of a folder, and a builder, which it fills.
  *
  * To add one:
- *  1. Make a folder formats/NAME with a reader.c around one `const struct reader reader_NAME`; open
- *     it with what the format is and where it is specified.  A writer of the format goes beside it.
- *  2. Declare it below, give it a row in readers.c, its file a place in formats/meson.build.
- *  3. Bid by content, never by file name.  A magic number bids 100; formats without one bid less,
- *     the less the more files of other kinds would pass.
- *  4. Bad input: a record that cannot be read becomes a counted note (NOTE_BAD_RECORD) and reading
- *     goes on; a file that is nothing of the kind is an ERROR_INPUT that names file and place.
- *     Never allocate by a size that the input merely states.
- *  5. Take from common/ what readers share: importer.h counts faults and words their notes, tells
- *     processes and threads apart, makes frames of names; stack_budget.h bounds stacks;
- *     mapped_code.h names addresses; text_input.h, text_field.h and line_scan.h take text apart.
+ *  1. Make a folder formats/NAME with a reader.c around one `const struct reader reader_NAME`.  Its
+ *     head comment says what the format is and where it is specified.  A writer of the format goes
+ *     into the same folder.
+ *  2. Declare it below, and add a row to readers.c and the file to formats/meson.build.
+ *  3. Bid by content, never by file name.  A magic number bids 100.  A format without one bids
+ *     less, the more easily files of other kinds could match.
+ *  4. Bad input: count a record that cannot be read in a note (NOTE_BAD_RECORD), and continue.  A
+ *     file that is not of the format at all is an ERROR_INPUT that names file and place.  Never
+ *     allocate by a size that the input merely states.
+ *  5. Use what readers share in common/: importer.h counts faults and words their notes,
+ *     distinguishes processes and threads, and makes frames from names; stack_budget.h limits
+ *     stacks; mapped_code.h names addresses; text_input.h, text_field.h and line_scan.h parse text.
  *  6. Add a page to docs/formats/, a golden dump to tests/golden/, and its name to fuzz_readers in
  *     tests/fuzz/meson.build, with seeds.
  */

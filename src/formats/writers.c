@@ -28,7 +28,7 @@ const struct writer *writer_find(const char *name)
 	return NULL;
 }
 
-/* How much of the name the extension is, where the name ends in it; else 0. */
+/* The length of the extension if the name ends in it, else 0. */
 static size_t extension_size(struct str name, const char *extension)
 {
 	struct str end = extension ? str_from(extension) : STR("");
@@ -36,7 +36,7 @@ static size_t extension_size(struct str name, const char *extension)
 	return str_ends_with(name, end) ? end.size : 0;
 }
 
-/* The longest extension wins: x.trace.json is no x.json. */
+/* The longest extension wins: x.trace.json is not an x.json. */
 static const struct writer *writer_for_name(struct str name)
 {
 	const struct writer *best = NULL;

@@ -6,11 +6,11 @@
  *
  * To add one:
  *  1. Write formats/NAME/writer.c around one `const struct writer writer_NAME`.
- *  2. Declare it below, give it a row in writers.c, its file a place in formats/meson.build.
+ *  2. Declare it below, and add a row to writers.c and the file to formats/meson.build.
  *  3. Escape each name from the profile once, with base/escape.h, when writing it.
  *  4. The same profile gives the same bytes.  The page in docs/formats/ lists what the format
  *     cannot hold; a profile that it cannot hold at all is an ERROR_UNSUPPORTED.
- *  5. Take from common/ what writers share: exporter.h, stack_order.h, zone_walk.h.
+ *  5. Use what writers share in common/: exporter.h, stack_order.h, zone_walk.h.
  *  6. If there is a reader of that format, test write → read on tests/random_profile.h.
  */
 

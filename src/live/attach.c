@@ -208,7 +208,7 @@ void live_destroy(struct live *live)
 	free(live);
 }
 
-/* ---- afterwards ---- */
+/* ---- after attaching ---- */
 
 /* Whether a place is that of the attached memory. */
 static bool is_attached(const struct live *live, const struct live_place *place)

@@ -82,8 +82,8 @@ static bool settle_ticks(const struct live_source *source, struct zonewire_heade
 }
 
 /*
- * Replaces the events that may have been overwritten meanwhile by the next valid event, which just
- * repeats it; without a valid event, the slot gets no ring.
+ * Replaces the events that may have been overwritten by the next valid event, which just repeats
+ * it; without a valid event, the slot gets no ring.
  */
 static void settle_events(const struct zone_region *region, struct zonewire_slot *slot,
 	const struct live_ring *ring, uint64_t head_after)

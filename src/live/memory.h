@@ -47,7 +47,7 @@ void live_memory_refresh(struct live_memory *memory);
  * memory.
  */
 void live_memory_end(struct live_memory *memory, uint64_t ticks, enum zonewire_saved saved);
-/* A zeroed one is fine. */
+/* A zeroed one is allowed. */
 void live_memory_deinit(struct live_memory *memory);
 
 #endif

@@ -13,7 +13,7 @@
 struct builder;
 
 must_use returns_owned struct builder *builder_create(void);
-/* Discards what was built; NULL is fine. */
+/* Discards what was built; NULL is allowed. */
 void builder_destroy(struct builder *b);
 
 /*

@@ -26,7 +26,7 @@
 /* One metric's weights of samples as they come in. */
 struct column {
 	VEC(int64_t) of_sample;
-	struct weight_bounds bounds; /* of all that was added */
+	struct weight_bounds bounds; /* of everything added */
 };
 
 struct builder {
@@ -35,25 +35,25 @@ struct builder {
 	bool has_input;
 	struct str_table strings;
 	struct row_table objects, functions, frames, metrics, processes, threads, notes;
-	uint32_t frame_before; /* what builder_frame returned last */
+	uint32_t frame_before; /* the last result of builder_frame */
 	struct arc_table arcs;
 	struct stack_table stacks;
 	struct row_index rows;
 	uint64_t row_price;
 	struct weight_rows weights;   /* [row] added without samples; frame i has row i + 1 */
-	struct place_runs place_runs; /* of builder_place; frames it knows are not in the lookup */
-	VEC(uint64_t) samples_of_row; /* as long as the last row that has one needs */
+	struct place_runs place_runs; /* of builder_place; its frames are not in the lookup */
+	VEC(uint64_t) samples_of_row; /* up to the last row that has any */
 	struct column *columns;	      /* [metric], made with the first sample */
 	bool samples_unknown, has_weights, has_places;
 	uint64_t samples_sum; /* stays at UINT64_MAX */
 	VEC(stack_id) sample_stack;
 	VEC(thread_id) sample_thread;
 	VEC(uint64_t) sample_time;
-	VEC(stack_id) sample_zone; /* as long as the last sample that has one needs */
+	VEC(stack_id) sample_zone; /* up to the last sample that has one */
 	struct label_tables labels;
-	VEC(label_id) label_ids; /* of one set, while it is made */
+	VEC(label_id) label_ids; /* of the set being made */
 	struct zone_tables zones;
-	/* Replacements for everything there was no room for; NO_ID, SIZE_MAX: none so far. */
+	/* Replacements for everything without room; NO_ID, SIZE_MAX: none so far. */
 	process_id process_left_out;
 	thread_id thread_left_out;
 	size_t sample_left_out;
@@ -64,12 +64,12 @@ struct builder {
 /* Frees the columns of weights, as many as the metric table has rows. */
 void builder_columns_destroy(struct builder *b);
 
-/* Interns a name that there is always room for. */
+/* Interns a name for which there is always room. */
 string_id builder_string_of_ours(struct builder *b, struct str s);
 
-/* The frame's number; a new frame is paid for.  Without room, that of the left-out frame. */
+/* The frame's number; a new frame is charged for.  Without room, that of the left-out frame. */
 frame_id builder_frame_seek(struct builder *b, const struct frame *f, uint64_t price);
-/* The same; frames mostly recur in the order in which they first came, so the next one is tried. */
+/* The same; frames mostly recur in the order of first use, so the next one is tried first. */
 static inline frame_id builder_frame_intern(
 	struct builder *b, const struct frame *f, uint64_t price)
 {
@@ -81,31 +81,31 @@ static inline frame_id builder_frame_intern(
 	return id;
 }
 
-/* Puts the frames that builder_place has made without a lookup into the lookup. */
+/* Adds the frames that builder_place has made without a lookup to the lookup. */
 static inline void builder_frames_enter(struct builder *b)
 {
 	if (unlikely(b->frames.apart))
 		row_table_enter(&b->frames, &frame_rows);
 }
 
-/* The number of a place's frame, when builder_place has not found it right after the last one. */
+/* The number of a place's frame, if builder_place has not found it right after the last one. */
 frame_id builder_place_seek(struct builder *b, const struct frame *f);
-/* Makes each place's stack, and puts its weights into the columns of stacks. */
+/* Makes each place's stack, and adds its weights to the columns of stacks. */
 void builder_places_end(struct builder *b);
 
-/* The rows that replace all of their kind without room; made when first asked for. */
+/* The rows that replace everything of their kind without room; made when first needed. */
 string_id builder_name_left_out(struct builder *b);
-/* An object of that name. */
+/* An object with that name. */
 object_id builder_object_left_out(struct builder *b);
-/* A function of that name, in no object. */
+/* A function with that name, in no object. */
 function_id builder_function_left_out(struct builder *b);
 /* The frame of that function. */
 frame_id builder_frame_left_out(struct builder *b);
 /* The stack of that frame alone. */
 stack_id builder_stack_left_out(struct builder *b);
-/* A process of that name. */
+/* A process with that name. */
 process_id builder_process_left_out(struct builder *b);
-/* A thread of that name and process. */
+/* A thread with that name and process. */
 thread_id builder_thread_left_out(struct builder *b);
 
 /* The stack of the function "[no stack]" alone, in no object. */
@@ -116,7 +116,7 @@ stack_id builder_stack_of_none(struct builder *b);
  */
 void builder_name_no_stack(struct builder *b);
 
-/* Adds notes on what there was no room for; lifts the limit on notes. */
+/* Adds notes about everything without room; lifts the limit on notes. */
 void builder_note_refused(struct builder *b);
 
 static inline bool refuse(struct builder *b, enum budget_row row)
@@ -125,7 +125,7 @@ static inline bool refuse(struct builder *b, enum budget_row row)
 	return false;
 }
 
-/* Whether there is room for one more row; pays for it if so, else counts the refusal. */
+/* Whether there is room for one more row; charges for it, or counts the refusal. */
 static inline bool pay(struct builder *b, enum budget_row row, uint64_t price)
 {
 	if (!budget_has(&b->budget, price))
@@ -152,7 +152,7 @@ static inline void columns_ensure(struct builder *b)
 		b->columns = xcalloc(b->metrics.count, sizeof(*b->columns));
 }
 
-/* Makes v at least count long, the new part zero. */
+/* Extends v to at least `total` elements; new ones are zero. */
 #define vec_extend(v, total)                                                                       \
 	do {                                                                                       \
 		size_t extend_to_ = (total);                                                       \

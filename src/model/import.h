@@ -61,8 +61,8 @@ void import_stacks(struct import *im);
  */
 void import_arcs(struct import *im);
 /*
- * Processes and threads: always rows of their own, since nobody knows whether those of two profiles
- * are the same.
+ * Processes and threads: always rows of their own, since it is unknown whether those of two
+ * profiles are the same.
  */
 void import_threads(struct import *im);
 /* Labels, and the sets of them that samples have. */

@@ -2,8 +2,8 @@
 #define SONDE_MODEL_MATCH_H
 
 /*
- * The same function in two profiles, where they do not say the same of it: code moves between two
- * builds, and one format tells files and load objects where another has names alone.
+ * The same function in two profiles that describe it differently: code moves between two builds,
+ * and one format records files and load objects where another has only names.
  */
 
 #include "base/arena.h"
@@ -11,9 +11,9 @@
 #include "model/profile.h"
 
 /*
- * For each load object of old_profile the one of new_profile that it is under another name, or
- * NO_ID. Two objects whose base names only one side has are the same if they share at least half
- * the function names of the one with fewer names, and neither shares as many with another.  [old
+ * For each load object of old_profile, the same one under another name in new_profile, or NO_ID.
+ * Two objects whose base names only one side has are the same if they share at least half the
+ * function names of the one with fewer names, and neither shares as many with another.  [old
  * object], in scratch.
  */
 uint32_t *match_objects(const struct profile *old_profile, const struct profile *new_profile,

@@ -10,7 +10,7 @@
 #include "base/vec.h"
 
 enum { SIDES = 2 };
-/* A name in more load objects than this on one side ("main") is no evidence. */
+/* A name in more load objects than this on one side ("main") is not evidence. */
 enum { HOMES_MAX = 16 };
 
 /* A side's load objects of one base name. */

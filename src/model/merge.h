@@ -38,7 +38,7 @@ bool profile_find_run(
 	const struct profile *difference, struct str metric, size_t k, metric_id *run);
 
 /*
- * new less old: for each metric M of the union three metrics, M with new − old, "M (old)" and "M
+ * new minus old: for each metric M of the union three metrics, M with new − old, "M (old)" and "M
  * (new)", in this order; also "samples" if both know how many there were.  The default metric,
  * row_samples and the statistics are new's.  There are arcs only if both sides have measured what
  * calls cost: then with these costs, and no calls.  The rest is as in a merger of the two.

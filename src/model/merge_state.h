@@ -1,7 +1,7 @@
 #ifndef SONDE_MODEL_MERGE_STATE_H
 #define SONDE_MODEL_MERGE_STATE_H
 
-/* What the files of model/merge share; nobody else includes this. */
+/* Shared by the files of model/merge, and private to them. */
 
 #include "base/map.h"
 #include "base/vec.h"
@@ -24,14 +24,14 @@ struct merge_input {
 struct merge_column {
 	struct str name, unit; /* of the first input that has it */
 	size_t first_input;
-	size_t input_count; /* that have it */
+	size_t input_count; /* number of inputs that have it */
 };
 
 struct merge {
 	struct import_objects objects_as; /* of a difference; from NULL: none */
 	struct merge_input *inputs;
 	size_t input_count;
-	bool is_difference; /* the second input less the first */
+	bool is_difference; /* the second input minus the first */
 	struct builder *to;
 	struct arena *scratch;
 	struct str_table words; /* names and units */
@@ -40,31 +40,31 @@ struct merge {
 	uint32_t samples_column; /* NO_ID: there is none */
 	struct str run_metric;	 /* wanted separately for each input; or empty */
 	size_t run_count;
-	uint32_t run_of, first_run;	      /* columns; first_run NO_ID: there are none */
-	struct str shared_metric;	      /* whose shares are wanted; or empty */
-	uint32_t shared_column, share_column; /* share_column NO_ID: there are none */
+	uint32_t run_of, first_run;	      /* columns; first_run NO_ID: none */
+	struct str shared_metric;	      /* shares of this metric are wanted; or empty */
+	uint32_t shared_column, share_column; /* share_column NO_ID: none */
 	bool with_samples, with_threads, with_times, with_zones, with_arc_costs;
 	int64_t *sum; /* [column]: of one row */
 	int64_t *row; /* [builder's metric] */
 };
 
-/* Whether ticks and zone events are imported: those of two programs are not compared. */
+/* Whether ticks and zone events are imported: ticks of two programs cannot be compared. */
 static inline bool merge_has_ticks(const struct merge *m)
 {
 	return m->with_threads && m->with_times && !m->is_difference;
 }
 
-/* merge_metrics.c: which metrics there are, and what a row of an input weighs in them. */
+/* merge_metrics.c: the metrics, and the weights of an input's row in them. */
 must_use struct error *merge_plan_metrics(struct merge *m);
 /* After m->to is created. */
 must_use struct error *merge_add_metrics(struct merge *m);
-/* of[metric of input][i]; samples: how many the row counts as; UINT64_MAX: not known. */
+/* of[metric of input][i]; samples: the row's number of samples; UINT64_MAX: unknown. */
 const int64_t *merge_row(
 	struct merge *m, size_t input, const int64_t *const *of, size_t i, uint64_t samples);
 
 /* merge_header.c: the fields outside tables. */
 void merge_add_header(struct merge *m);
-/* When the inputs' times begin in the merged profile, or 0 where that is not known. */
+/* When the inputs' times begin in the merged profile, or 0 if unknown. */
 uint64_t merge_start_unix_ns(const struct merge *m);
 
 #endif

@@ -2,7 +2,7 @@
 #define SONDE_MODEL_PLACE_RUNS_H
 
 /*
- * Which places are new, told by their order alone.  A profiler that writes no stacks goes through
+ * Finds which places are new by their order alone.  A profiler that writes no stacks goes through
  * the code of a function from beginning to end: most places come after all earlier ones, and then
  * need no lookup, and a place that recurs is mostly among the last ones.  For model/builder alone.
  */

@@ -266,7 +266,7 @@ struct profile {
 	struct zone_events zone_events;
 	/*
 	 * The stacks that have a row of weights: 1, 2 … in the order of the stacks; row 0 is all
-	 * zero.  Other stacks have no row, as at most stacks nothing ends.  See profile_row.
+	 * zero.  Most stacks have no row, because nothing ends at them.  See profile_row.
 	 */
 	struct rank_set weighted;
 	size_t row_count; /* at least 1 */
@@ -296,7 +296,7 @@ struct profile {
 	uint64_t start_unix_ns; /* 0: not known */
 };
 
-/* Frees the profile and everything in it; NULL is fine. */
+/* Frees the profile and everything in it; NULL is allowed. */
 void profile_destroy(struct profile *p);
 
 /* NULL if the profile knows which threads its samples were taken in, else an ERROR_UNSUPPORTED. */

@@ -2,8 +2,8 @@
 #define SONDE_MODEL_WEIGHT_ROWS_H
 
 /*
- * Sums in the making that stand by row, since what comes in adds to all metrics of one: those of an
- * arc, or of a stack.  A profile has a column for each metric instead.  For model/ alone.
+ * Sums under construction, stored by row (an arc's or a stack's), since each addition goes to all
+ * metrics of one row.  A profile has a column for each metric instead.  For model/ alone.
  *
  * Sums beyond 63 bits are refused, of the positive and of the negative weights separately: so no
  * figure, being a sum of some of the weights, can exceed 63 bits, in whatever order they are

@@ -6,8 +6,8 @@
  *   Nothing called it.
  * - The code where Go's execution begins has rules, but they are wrong: the code that opens the
  *   object names it.
- * - _init and _fini are pieced together by the linker from crti.o and crtn.o, which align the stack
- *   around whatever stands in between.
+ * - The linker joins _init and _fini from crti.o and crtn.o, which align the stack around the code
+ *   in between.
  *
  * Rules from sections take precedence, so this covers only code without rules.
  */
@@ -16,10 +16,10 @@
 #include "arch/arch.h"
 #include "obj/objfile.h"
 
-/* How much code at the entry counts as start-up code; the loader's has some 80 bytes. */
+/* Start-up code at the entry is at most this long; the loader's has about 80 bytes. */
 #define ENTRY_SIZE ((uint64_t)256)
 
-/* At the first instruction the return address alone is between sp and the CFA. */
+/* At the first instruction, only the return address is between sp and the CFA. */
 enum { ENTRY_CFA = 8, ALIGNED_SIZE_MAX = 4096 };
 
 static size_t add(struct cfi_bare *bare, size_t count, struct cfi_bare one)
@@ -34,7 +34,7 @@ static size_t add(struct cfi_bare *bare, size_t count, struct cfi_bare one)
 	return count + 1;
 }
 
-/* What the stack pointer is moved by at the beginning, 0 if by nothing; *body is what follows. */
+/* How far the first instruction moves sp, 0 if it does not; *body is the offset after it. */
 static int32_t opening_move(
 	const struct arch *arch, const struct objfile_section *s, uint64_t *body)
 {
@@ -48,7 +48,7 @@ static int32_t opening_move(
 	return i.kind == INSTRUCTION_MOVE_SP ? i.value : 0;
 }
 
-/* Whether it ends by moving the stack pointer so and returning; *last is where it returns. */
+/* Whether the code ends by moving sp back and returning; *last is the offset of the return. */
 static bool closes_with(
 	const struct arch *arch, const struct objfile_section *s, int32_t move, uint64_t *last)
 {
@@ -84,12 +84,12 @@ static size_t add_aligned_function(struct objfile *file, const struct arch *arch
 	return add(bare, count, (struct cfi_bare){low + last, low + s.size, false, ENTRY_CFA});
 }
 
-/* As much of it as is not there yet from its beginning on. */
+/* Adds code from low on, up to code added before. */
 static size_t add_start(struct cfi_bare *bare, size_t count, uint64_t low, uint64_t high)
 {
 	struct cfi_bare entry = {low, high, true, 0};
 
-	/* Hostile files may have it anywhere. */
+	/* In hostile files it may be anywhere. */
 	for (size_t i = 0; i < count; i++) {
 		if (bare[i].low_addr >= entry.low_addr && bare[i].low_addr < entry.high_addr)
 			entry.high_addr = bare[i].low_addr;

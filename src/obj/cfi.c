@@ -29,14 +29,14 @@
 enum { INDEX_EH_FRAME, INDEX_DEBUG_FRAME, INDEX_COUNT };
 
 struct cfi_table {
-	struct cfi_source source; /* its object's pointers lead to what follows */
+	struct cfi_source source; /* its object points to the fields below */
 	struct cfi_bare *bare;
-	uint64_t *bare_ends; /* [bare_count]: where they end, as far as that was asked; 0 */
+	uint64_t *bare_ends; /* [bare_count]: where they end; 0: not determined yet */
 	uint64_t *distrusted;
 	struct cfi_code code;
 	struct cfi_index indices[INDEX_COUNT]; /* in the order of preference */
 	struct cfi_rules rules;
-	struct cfi_rows rows; /* in the making */
+	struct cfi_rows rows; /* the rows being built */
 	struct cfi_pages pages;
 	struct code_gaps gaps;
 	size_t bad_programs;
@@ -122,7 +122,7 @@ static void tidy(struct cfi_table *t)
 		lazy_bytes_tidy(t->source.header.lazy);
 }
 
-/* What sections say of an address; the section of the entry, NULL if there is none. */
+/* Looks an address up in the sections; returns the section of its entry, NULL if it has none. */
 static const struct cfi_section *find_stretch(
 	struct cfi_table *t, uint64_t obj_addr, struct cfi_stretch *stretch)
 {
@@ -176,7 +176,7 @@ static void add_bare(const struct cfi_bare *bare, struct cfi_rows *rows)
 	cfi_rows_add(rows, bare->low_addr, &row);
 }
 
-/* Where bare code in a gap ends: start-up code at the latest where another function begins. */
+/* Where bare code in a gap ends: start-up code ends at the next function's start at the latest. */
 static uint64_t find_bare_end(
 	struct cfi_table *t, const struct cfi_bare *bare, const struct cfi_stretch *gap)
 {
@@ -188,7 +188,7 @@ static uint64_t find_bare_end(
 	return next < end ? next : end;
 }
 
-/* The same of number i, which is in one gap only, and so found once. */
+/* The same for bare code number i, cached, because it is in one gap only. */
 static uint64_t bare_end(struct cfi_table *t, size_t i, const struct cfi_stretch *gap)
 {
 	if (t->bare_ends[i] == 0)
@@ -197,8 +197,8 @@ static uint64_t bare_end(struct cfi_table *t, size_t i, const struct cfi_stretch
 }
 
 /*
- * Sections have no rules for the gap: finds the bare code in it at obj_addr.  False: there is none,
- * and [*low, *high) is what is between some.  If bare code begins with rules, it is not bare.
+ * Finds the bare code at obj_addr in a gap that sections have no rules for.  False: there is none,
+ * and [*low, *high) is the range between bare code.  Code with rules at its start is not bare.
  */
 static bool find_bare(struct cfi_table *t, uint64_t obj_addr, const struct cfi_stretch *gap,
 	uint64_t *low, uint64_t *high)
@@ -234,7 +234,7 @@ static bool find_bare(struct cfi_table *t, uint64_t obj_addr, const struct cfi_s
 
 /* ---- look-ups ---- */
 
-/* Has the rows of the function at obj_addr. */
+/* Compiles the rows of the function at obj_addr. */
 static void compile(struct cfi_table *t, uint64_t obj_addr)
 {
 	struct cfi_stretch stretch;
@@ -251,14 +251,14 @@ static void compile(struct cfi_table *t, uint64_t obj_addr)
 	cfi_pages_put(&t->pages, obj_addr, low, high, &t->rows);
 }
 
-/* The number of the rule that holds at obj_addr. */
+/* The number of the rule at obj_addr. */
 static uint16_t rule_at(struct cfi_table *t, uint64_t obj_addr)
 {
 	uint16_t number = cfi_pages_find(&t->pages, obj_addr);
 
 	if (likely(number != CFI_RULE_UNKNOWN))
 		return number;
-	/* Nothing is there, and [low, high) could not hold it. */
+	/* Nothing is there, and [low, high) cannot include this address. */
 	if (obj_addr == UINT64_MAX)
 		return CFI_RULE_NONE;
 	compile(t, obj_addr);

@@ -1,5 +1,6 @@
 /*
- * Finding entries.  See cfi_index.h.
+ * Finds an address's entry, by bisecting the table of .eh_frame_hdr or a list of all entries.  See
+ * cfi_index.h.
  */
 #include "obj/cfi_index.h"
 
@@ -10,7 +11,7 @@
 #include "obj/lazy_bytes.h"
 
 enum { TABLE_ROW_BYTES = 8, HEADER_MAX = 4 + 2 * 10 };
-/* Of entries in a row that are of no use; then the table is not, either. */
+/* After this many useless entries in a row, the table counts as useless too. */
 enum { USELESS_MAX = 64 };
 
 static bool need(const struct cfi_header *header, uint64_t offset, uint64_t size)
@@ -18,7 +19,7 @@ static bool need(const struct cfi_header *header, uint64_t offset, uint64_t size
 	return header->lazy == NULL || lazy_bytes_need(header->lazy, offset, size);
 }
 
-/* Reads the header itself; false if the table is not one that can be bisected. */
+/* Reads the header itself; false if its table cannot be bisected. */
 static bool read_header(struct cfi_index *index)
 {
 	const struct cfi_header *header = index->header;
@@ -96,7 +97,7 @@ static void collect(struct cfi_index *index)
 
 /* ---- one entry ---- */
 
-/* Row i of the table, or entry i; false if it can't be read. */
+/* Row i of the table, or entry i; false if it cannot be read. */
 static bool place_at(struct cfi_index *index, size_t i, struct cfi_entry_place *place)
 {
 	const struct cfi_header *header = index->header;
@@ -116,8 +117,8 @@ static bool place_at(struct cfi_index *index, size_t i, struct cfi_entry_place *
 }
 
 /*
- * How many entries begin at obj_addr or before.  False: the rows that were looked at are not in
- * order, or can't be read.
+ * Counts the entries that begin at or before obj_addr.  False: the rows visited are out of order or
+ * cannot be read.
  */
 static bool count_until(struct cfi_index *index, uint64_t obj_addr, size_t *count)
 {
@@ -143,7 +144,9 @@ static bool count_until(struct cfi_index *index, uint64_t obj_addr, size_t *coun
 
 enum entry_use { ENTRY_GOOD, ENTRY_USELESS, ENTRY_FALSE };
 
-/* Reads entry i.  Of no use: those of functions that the linker dropped, or that are distrusted. */
+/*
+ * Reads entry i.  Entries of functions that the linker dropped, and distrusted ones, are useless.
+ */
 static enum entry_use load(struct cfi_index *index, size_t i, struct cfi_fde *fde)
 {
 	struct cfi_entry_place place;
@@ -161,7 +164,7 @@ static enum entry_use load(struct cfi_index *index, size_t i, struct cfi_fde *fd
 	return ENTRY_GOOD;
 }
 
-/* The last entry of use of the first `until` ones.  False: the table is not to be believed. */
+/* Finds the last useful entry before number `until`.  False: the table is wrong. */
 static bool last_of(struct cfi_index *index, size_t until, struct cfi_fde *fde, bool *found)
 {
 	*found = false;
@@ -181,7 +184,10 @@ static bool last_of(struct cfi_index *index, size_t until, struct cfi_fde *fde, 
 	return true;
 }
 
-/* Where the first entry of use from number i on begins; UINT64_MAX: there is none. */
+/*
+ * The start of the first entry from number i on that is not distrusted; UINT64_MAX: there is none.
+ * False: the table cannot be read.
+ */
 static bool next_low(struct cfi_index *index, size_t i, uint64_t *low)
 {
 	struct cfi_entry_place place = {.low = UINT64_MAX};
@@ -197,7 +203,7 @@ static bool next_low(struct cfi_index *index, size_t i, uint64_t *low)
 	return true;
 }
 
-/* Whether row i, if there is one, is of an entry that says the same. */
+/* Whether row i, if it exists, agrees with its entry. */
 static bool is_true(struct cfi_index *index, size_t i)
 {
 	struct cfi_fde fde;
@@ -206,7 +212,7 @@ static bool is_true(struct cfi_index *index, size_t i)
 	       load(index, i, &fde) != ENTRY_FALSE;
 }
 
-/* False: the table is not to be believed. */
+/* False: the table is wrong. */
 static bool find(struct cfi_index *index, uint64_t obj_addr, struct cfi_stretch *stretch)
 {
 	struct cfi_fde *fde = &stretch->fde;
@@ -218,7 +224,7 @@ static bool find(struct cfi_index *index, uint64_t obj_addr, struct cfi_stretch 
 		!next_low(index, until, &next) || next <= obj_addr)
 		return false;
 	stretch->has_fde = found && obj_addr < fde->high;
-	/* That nothing is there must be true, too: a next row that lies could hide it. */
+	/* If no entry was found, check the next row as well: a wrong one could hide an entry. */
 	if (!stretch->has_fde && !is_true(index, until))
 		return false;
 	if (stretch->has_fde) {

@@ -25,14 +25,14 @@ static uint32_t make_row(uint64_t obj_addr, uint16_t number)
 	return (uint32_t)(obj_addr << PAGE_BITS) | number;
 }
 
-/* The index of the last row at obj_addr's place in its page or before. */
+/* The index of the last row in the page that begins at or before obj_addr. */
 static size_t row_at(const struct cfi_page *page, uint64_t obj_addr)
 {
 	const uint32_t *row = page->rows.data;
 	uint32_t last = make_row(obj_addr, UINT16_MAX);
 	size_t count = page->rows.count;
 
-	/* The page's first row is never behind obj_addr. */
+	/* The page's first row is at its first address. */
 	while (count > 1) {
 		size_t half = count / 2;
 		row = row[half] <= last ? row + half : row;
@@ -53,7 +53,7 @@ uint16_t cfi_pages_find(const struct cfi_pages *pages, uint64_t obj_addr)
 
 /* ---- keeping ---- */
 
-/* The page of obj_addr, made if it is not there. */
+/* The page of obj_addr, created if missing. */
 static struct cfi_page *page_of(struct cfi_pages *pages, uint64_t obj_addr)
 {
 	uint32_t fallback = (uint32_t)pages->pages.count;
@@ -69,7 +69,7 @@ static struct cfi_page *page_of(struct cfi_pages *pages, uint64_t obj_addr)
 	return &pages->pages.data[index];
 }
 
-/* Makes room for `added` rows in the place of those in [from, to). */
+/* Replaces the rows in [from, to) by `added` rows. */
 static void replace(struct cfi_pages *pages, struct cfi_page *page, size_t from, size_t to,
 	const uint32_t *rows, size_t added)
 {
@@ -83,7 +83,10 @@ static void replace(struct cfi_pages *pages, struct cfi_page *page, size_t from,
 	pages->size_bytes += (page->rows.capacity - before) * sizeof(uint32_t);
 }
 
-/* The rows of [low, last], which is in one page, and one for what is behind it, if that differs. */
+/*
+ * Stores the rows of [low, last], all in one page.  Adds a row for the address after last if the
+ * rule there differs.
+ */
 static void put_in_page(struct cfi_pages *pages, uint64_t low, uint64_t last,
 	const struct cfi_rows *rows, size_t *next)
 {
@@ -97,7 +100,7 @@ static void put_in_page(struct cfi_pages *pages, uint64_t low, uint64_t last,
 		++*next;
 	assert(*next > 0);
 	number = rows->rows.data[*next - 1].number;
-	/* The row in whose midst this begins stays. */
+	/* A row that begins before low stays. */
 	from += page->rows.data[from] >> PAGE_BITS < first_place >> PAGE_BITS;
 	vec_push(&made, make_row(low, number));
 	for (; *next < rows->rows.count && rows->rows.data[*next].obj_addr <= last; ++*next) {

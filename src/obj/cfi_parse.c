@@ -24,12 +24,12 @@ enum { ENCODING_FORMAT = 0x0f, ENCODING_BASE = 0x70 };
 /* Linkers merge equal CIEs, so that large libraries have hundreds. */
 enum { CIE_COUNT_MAX = 1 << 17 };
 
-/* A CIE that is read again for each FDE must be short; they have some 24 bytes. */
+/* A CIE that is read again for each FDE must be short; most have about 24 bytes. */
 enum { LONE_CIE_SIZE_MAX = 4096 };
 
-/* A function of megabytes has some 100 KiB of rules. */
+/* The rules of a function of several megabytes take about 100 KiB. */
 #define FDE_SIZE_MAX ((uint64_t)4 << 20)
-/* The two lengths and the id that an entry may begin with. */
+/* The two lengths and the id at the start of an entry. */
 enum { ENTRY_HEAD_BYTES = 20 };
 
 struct section_walk {
@@ -44,7 +44,7 @@ struct entry_header {
 	uint64_t id_offset; /* of the CIE pointer */
 	uint64_t id;	    /* CIE id or CIE pointer */
 	bool is_cie;
-	struct cursor body; /* what follows */
+	struct cursor body; /* the rest of the entry */
 };
 
 void cfi_entries_deinit(struct cfi_entries *e)
@@ -113,8 +113,8 @@ static bool is_eh(const struct cfi_section *section)
 }
 
 /*
- * Reads one entry's header; c is then behind the entry.  False at a terminator, or, with c bad,
- * where the entry does not fit.
+ * Reads one entry's header and moves c past the entry.  False at a terminator, or, with c bad, if
+ * the entry does not fit.
  */
 static bool read_header(struct cursor *c, const struct cfi_section *section, struct entry_header *h)
 {
@@ -142,7 +142,7 @@ static bool read_header(struct cursor *c, const struct cfi_section *section, str
 
 /* ---- CIEs ---- */
 
-/* The personality's address is of no interest, but its size is. */
+/* The personality's address is not needed, but it must be skipped. */
 static void skip_personality(struct cursor *c, uint64_t section_addr)
 {
 	uint8_t encoding = cursor_u8(c);
@@ -180,7 +180,9 @@ static void read_augmentation(
 		case 'G': /* aarch64: tagged stack frames */
 			break;
 		default:
-			/* The data is sized, but 'R' or 'S' may follow: it can't be trusted. */
+			/*
+			 * The data has a size, but 'R' or 'S' may follow, so it cannot be trusted.
+			 */
 			cursor_fail(c, "an unknown augmentation");
 		}
 	}
@@ -239,7 +241,7 @@ static bool find_cie(struct section_walk *w, const struct entry_header *h, uint3
 	return map_get(&w->cie_at, cie_offset(w->section, h), 0, cie);
 }
 
-/* Reads what follows an FDE's header; its section's index is the caller's to set. */
+/* Reads an FDE after its header.  The caller sets the section's index. */
 static bool read_fde(struct cursor *c, const struct cfi_cie *cie, const struct cfi_section *section,
 	const struct cfi_object *object, struct cfi_fde *fde)
 {
@@ -269,7 +271,7 @@ static void take_fde(struct section_walk *w, uint64_t offset)
 		w->entries->bad++;
 		return;
 	}
-	/* Linkers leave entries of functions that they dropped behind, at address 0. */
+	/* For functions that they dropped, linkers leave entries with address 0. */
 	if (fde.low != 0 && fde.high > fde.low)
 		vec_push(&w->entries->fdes, fde);
 }
@@ -281,7 +283,7 @@ static bool need(const struct cfi_section *section, uint64_t offset, uint64_t si
 	return section->lazy == NULL || lazy_bytes_need(section->lazy, offset, size);
 }
 
-/* Has an entry of up to size_max bytes read; *size: all of it. */
+/* Reads an entry of up to size_max bytes; *size: its whole size. */
 static bool read_entry_at(const struct cfi_section *section, uint64_t offset, uint64_t size_max,
 	struct entry_header *h, uint64_t *size)
 {
@@ -296,7 +298,7 @@ static bool read_entry_at(const struct cfi_section *section, uint64_t offset, ui
 	return cursor_left(&h->body) <= size_max && need(section, offset, *size);
 }
 
-/* Has the entry of a CIE read, and parsed. */
+/* Reads and parses a CIE. */
 static bool load_cie(const struct cfi_section *section, const struct cfi_object *object,
 	uint64_t offset, struct cfi_cie *cie)
 {
@@ -311,7 +313,7 @@ static bool load_cie(const struct cfi_section *section, const struct cfi_object 
 	return true;
 }
 
-/* The index of a CIE; its bytes are there, which expressions of its program may be in. */
+/* The index of a CIE.  Its bytes are loaded, because its program may contain expressions. */
 static bool find_or_load_cie(const struct cfi_section *section, const struct cfi_object *object,
 	uint64_t offset, struct cfi_cies *cies, uint32_t *index)
 {
@@ -460,7 +462,7 @@ static void sort_fdes(struct cfi_fde *fdes, size_t count)
 	free(spare);
 }
 
-/* Keeps those within half the span of the middle one: a stray address must not cost the others. */
+/* Keeps entries within half the span of the median: a stray address must not exclude the others. */
 static void drop_strays(struct cfi_entries *e)
 {
 	struct cfi_fde *fdes = e->fdes.data;

@@ -18,7 +18,7 @@
 #define DW_CFA_MIPS_advance_loc8 0x1d
 #endif
 
-/* Compilers nest one or two; more than this is no program of theirs. */
+/* Compilers nest one or two levels. */
 enum { REMEMBER_MAX = 64 };
 
 struct run {
@@ -76,7 +76,7 @@ static int32_t offset_plain(struct run *r)
 	return to_int32(r, offset > INT64_MAX ? INT64_MAX : (int64_t)offset);
 }
 
-/* Notes where an expression is and steps over it. */
+/* Records the position of an expression and skips it. */
 static int32_t expression(struct run *r)
 {
 	uint64_t offset = cursor_offset(&r->c);
@@ -89,7 +89,7 @@ static int32_t expression(struct run *r)
 
 /* ---- effects ---- */
 
-/* Vector registers and the like have numbers too; nobody needs them to unwind. */
+/* Vector registers and the like have numbers too, but are not needed to unwind. */
 static void set(struct run *r, uint64_t number, enum cfi_how how, int32_t value)
 {
 	unsigned int reg = arch_reg(r->cie->arch, number);
@@ -128,7 +128,7 @@ static void set_cfa_register(struct run *r, uint64_t number)
 	r->now.cfa_is_expression = false;
 }
 
-/* DW_CFA_def_cfa_register and _offset change half of a register and offset pair. */
+/* DW_CFA_def_cfa_register and _offset change one half of a register and offset pair. */
 static void need_cfa_pair(struct run *r)
 {
 	if (r->now.cfa_is_expression)
@@ -272,7 +272,7 @@ static void run_location_op(struct run *r, uint8_t op)
 	}
 }
 
-/* Those without a register or location in their low bits. */
+/* Instructions without a register or location in their low bits. */
 static void run_extended(struct run *r, uint8_t op)
 {
 	switch (op) {
@@ -292,7 +292,7 @@ static void run_extended(struct run *r, uint8_t op)
 	case DW_CFA_restore_state:
 		recall(r);
 		break;
-	case DW_CFA_GNU_args_size: /* matters to exceptions only */
+	case DW_CFA_GNU_args_size: /* needed for exceptions only */
 		(void)cfi_read_uleb(&r->c);
 		break;
 	case DW_CFA_def_cfa:

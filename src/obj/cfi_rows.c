@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-/* More than that is given back: few functions have hundreds of rows. */
+/* A larger allocation is freed: few functions have hundreds of rows. */
 enum { ROWS_KEPT = 1 << 16 };
 
 void cfi_rows_deinit(struct cfi_rows *rows)

@@ -20,7 +20,7 @@
 static const uint8_t plt_expression[] = {
 	0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22};
 
-/* Where a row is from, whose number is wanted. */
+/* The origin of a row that needs a number. */
 struct maker {
 	struct cfi_rules *rules;
 	const struct cfi_section *section;
@@ -67,7 +67,7 @@ size_t cfi_rules_size_bytes(const struct cfi_rules *rules)
 
 /* ---- expressions ---- */
 
-/* An expression as rows hold them while they are built: by the offset in the section. */
+/* An expression in a row being built: its offset in the section. */
 static struct str section_expression(const struct maker *m, int32_t offset)
 {
 	struct cursor c;
@@ -86,7 +86,7 @@ static bool is_plt(const struct maker *m, const struct cfi_slow_rule *row)
 	return e.size == sizeof(plt_expression) && memcmp(e.data, plt_expression, e.size) == 0;
 }
 
-/* Whether expression e is "sp + offset", and nothing more than that and a dereference if asked. */
+/* Whether e is "sp + offset", plus a dereference if `dereferenced`, and nothing else. */
 static bool is_sp_plus(struct str e, int64_t offset, bool dereferenced)
 {
 	enum { OP_BREG7 = 0x77, OP_DEREF = 0x06 };
@@ -107,7 +107,7 @@ static bool register_at_sp_plus(const struct maker *m, const struct cfi_slow_rul
 		       m->rules->arch->signal_offset[reg], false);
 }
 
-/* A signal frame whose rules say what CFI_SIGNAL says. */
+/* A signal frame with exactly the rules that CFI_SIGNAL stands for. */
 static bool is_plain_signal(const struct maker *m, const struct cfi_slow_rule *row)
 {
 	return row->is_signal && row->cfa_is_expression &&
@@ -131,9 +131,9 @@ static int32_t saved_offset(const struct cfi_slow_rule *row, int reg)
 }
 
 /*
- * Where calls leave the return address in a register, only rows in full say where it was saved. The
- * frame record beneath a signal handler leads to the interrupted function's caller, so what the
- * kernel saved is used.
+ * On machines with a link register, only complete rows say where the return address was saved.  The
+ * frame record below a signal handler leads to the interrupted function's caller, so the registers
+ * saved by the kernel are used.
  */
 static enum cfi_kind kind_with_link_register(
 	const struct arch *arch, const struct cfi_slow_rule *row)

@@ -1,7 +1,7 @@
 /*
  * The distance between sp and bp is followed along all direct jumps from the function's first
  * instruction.  Where paths with different distances meet, and after alloca, the smallest distance
- * is kept, and is not exact: allocating by a register's value only moves sp further down.
+ * is kept as a lower bound: allocating by a register's value only moves sp further down.
  *
  * States only become less definite, but a loop that pops could lower the smallest distance many
  * times, so the work is bounded.
@@ -13,18 +13,18 @@
 #include "base/alloc.h"
 #include "arch/arch.h"
 
-/* Instructions that are followed, for each byte of code. */
+/* Instructions followed per byte of code. */
 enum { STEPS_PER_BYTE = 8 };
 
 struct depth_state {
 	bool is_reached, has_bp;
-	bool is_loose; /* bytes is the least */
+	bool is_loose; /* bytes is a lower bound */
 	int64_t bytes; /* bp - sp */
 };
 
 struct depths {
 	const struct code_piece *code;
-	struct depth_state *before; /* [code->size], of instructions' first bytes */
+	struct depth_state *before; /* [code->size], at the first byte of each instruction */
 	VEC(uint32_t) open;	    /* offsets whose state has changed */
 	size_t steps_left;
 };
@@ -78,7 +78,7 @@ static struct depth_state after(struct depth_state s, const struct arch_instruct
 	return s;
 }
 
-/* What holds where both may. */
+/* The state that covers both. */
 static struct depth_state meet(struct depth_state a, struct depth_state b)
 {
 	return (struct depth_state){
@@ -125,7 +125,7 @@ static void follow(struct depths *d, size_t at)
 		reach(d, at + i.size, next);
 }
 
-/* The state before the instruction that has the byte; not reached: none has that was reached. */
+/* The state before the instruction that contains the byte; not reached if no reached one does. */
 static struct depth_state state_at(const struct depths *d, size_t at)
 {
 	enum { INSTRUCTION_MAX = 15 };

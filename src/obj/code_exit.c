@@ -1,10 +1,12 @@
 /*
- * At a function's return instruction, sp is at the return address. So the amount that the
- * instructions up to there add to sp is the distance of the return address from sp. If they set sp
- * from bp, it is the distance from bp; if they restore it from a slot of an aligned frame, or from
- * a register, it is the distance from that. Branches are followed both ways until one reaches a
- * return: all paths find the same return address. Calls on the way do not change sp, except those
- * that do not return: these are the last in their function, and padding follows.
+ * Finds the return address of a function by following its code to the exit.
+ *
+ * At a return instruction, sp points to the return address.  So the total that the instructions on
+ * the way there add to sp is the distance of the return address from sp.  If they set sp from bp,
+ * it is the distance from bp.  If they restore sp from a slot of an aligned frame, or from a
+ * register, it is the distance from that.  Branches are followed both ways until one path reaches a
+ * return: all paths find the same return address.  Calls on the way do not change sp.  A call that
+ * does not return is the last instruction of its function, and padding follows.
  */
 #include "obj/code_exit.h"
 
@@ -12,7 +14,7 @@
 
 #include "arch/arch.h"
 
-/* WAYS_MAX: branches that were not taken; CODE_MAX: bytes of code that are looked at. */
+/* WAYS_MAX: branches not yet taken; CODE_MAX: bytes of code examined. */
 enum { STEPS_MAX = 2048, WAYS_MAX = 64, CODE_MAX = 8192 };
 
 struct way {
@@ -25,12 +27,12 @@ struct exits {
 	struct way ways[WAYS_MAX];
 	size_t count, steps;
 	bool visited[CODE_MAX];
-	struct code_exit next; /* of the first way that leads out of the code */
+	struct code_exit next; /* for the first path that leaves the code */
 };
 
 static void restore(struct exit_state *s, uint8_t reg, int64_t slot)
 {
-	/* What was pushed on the way is what the register holds now. */
+	/* Pushed on this path, so the register still holds its value. */
 	bool is_own = s->base == EXIT_SP && slot < 0;
 
 	if (reg == ARCH_REG_BP) {
@@ -42,7 +44,7 @@ static void restore(struct exit_state *s, uint8_t reg, int64_t slot)
 	}
 }
 
-/* False: bp is of no use any more. */
+/* False: bp is no longer known. */
 static bool take_bp(struct exit_state *s, int64_t distance)
 {
 	if (s->has_own) {
@@ -57,7 +59,7 @@ static bool take_bp(struct exit_state *s, int64_t distance)
 	return true;
 }
 
-/* bp is loaded from the frame that it points to; sp goes its own way. */
+/* bp is loaded from its own frame; where sp is relative to that is unknown. */
 static bool load_bp(struct exit_state *s, int64_t distance)
 {
 	if (s->has_own || s->is_gone || s->is_other)
@@ -68,7 +70,7 @@ static bool load_bp(struct exit_state *s, int64_t distance)
 	return true;
 }
 
-/* sp becomes what there was before the frame was aligned. */
+/* sp is restored to its value before the frame was aligned. */
 static bool take_sp(struct exit_state *s, enum exit_base base, int64_t origin, int64_t distance)
 {
 	if (s->base != EXIT_SP || s->is_gone)
@@ -82,7 +84,7 @@ static bool take_sp(struct exit_state *s, enum exit_base base, int64_t origin, i
 	return true;
 }
 
-/* From the slot at sp + distance. */
+/* Loads reg from the slot at sp + distance. */
 static void load(struct exit_state *s, uint8_t reg, int64_t distance)
 {
 	if (!s->is_adrift)
@@ -99,7 +101,7 @@ static void pop(struct exit_state *s, uint8_t reg)
 	s->sp += 8;
 }
 
-/* False: where sp is from there on is not known. */
+/* Applies one instruction.  False: sp is unknown from there on. */
 static bool pass(struct exit_state *s, const struct arch_instruction *i)
 {
 	switch (i->kind) {
@@ -185,9 +187,9 @@ static bool make_rule(const struct exit_state *s, struct cfi_rule *rule)
 }
 
 /*
- * Code that pops its arguments, how many ever there are, takes the return address off the stack
- * first; other code ends in a jump. Once bp is the caller's, the frame is taken down, and the
- * return address is where it always is: above the saved bp.
+ * For code whose sp is unknown at its exit.  Such code pops a variable number of arguments, after
+ * taking the return address off the stack, or it ends in a jump.  Once bp is the caller's, the
+ * frame has been removed, and the return address is in its usual place above the saved bp.
  */
 static bool make_frame_rule(const struct exit_state *s, struct cfi_rule *rule)
 {

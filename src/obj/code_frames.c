@@ -1,18 +1,18 @@
 /*
  * Derives unwind rules from code.
  *
- * From a function's first instruction, where the return address is at sp, each instruction's effect
- * on sp and bp is followed along all direct jumps.  Code that this does not reach (the cases of a
- * switch, landing pads) is in the function's body, after its prologue and before any epilogue: it
- * gets the state at the last table jump, or the state that most instructions so far had.  Code
- * after the ABI's mark of the outermost frame, a zeroed bp that was not saved before, has no
+ * It starts at a function's first instruction, where the return address is at sp, and follows each
+ * instruction's effect on sp and bp along all direct jumps.  Code that is not reached this way (the
+ * cases of a switch, landing pads) is in the function's body, after its prologue and before any
+ * epilogue.  It gets the state at the last table jump, or else the most frequent state so far.
+ * Code after the ABI's mark of the outermost frame, a zeroed bp that was not saved before, has no
  * caller.
  *
- * The rules are wrong if a function does what compilers do not do.  So they are marked, and the
+ * The rules are wrong for functions that do what compilers do not do.  So they are marked, and the
  * unwinder checks that the return address they find follows a call.
  *
- * The idea of reading frames off code is gprof's successors': HPCToolkit (Tallent, Mellor-Crummey,
- * Fagan, "Binary analysis for measurement and attribution of program performance", PLDI 2009).
+ * The idea of deriving frames from code is from HPCToolkit: Tallent, Mellor-Crummey, Fagan, "Binary
+ * analysis for measurement and attribution of program performance", PLDI 2009.
  */
 #include "obj/code_frames.h"
 
@@ -23,20 +23,19 @@
 #include "obj/cfi_rows.h"
 #include "arch/arch.h"
 
-/* Longer ones are taken in parts. */
+/* Longer code is processed in parts. */
 #define PART_SIZE ((size_t)1 << 20)
-/* A jump that is longer is rather none: data among the code. */
+/* A longer jump is probably not a jump, but data within the code. */
 #define CROSSING_MAX ((size_t)64 << 10)
 
-/* What holds before an instruction. */
+/* The state before an instruction. */
 struct frame_state {
 	bool is_reached, is_outermost;
-	bool has_sp, has_bp; /* the CFA is sp + sp_offset, bp + bp_offset */
+	bool has_sp, has_bp; /* the CFA is sp + sp_offset and bp + bp_offset */
 	int32_t sp_offset, bp_offset;
-	int32_t saved_bp, saved_bx; /* at CFA + that; 0: not saved */
-	int32_t return_reg;  /* has the return address, which was popped; NO_REGISTER: it is on the
-				stack */
-	int32_t is_switched; /* sp is on another stack */
+	int32_t saved_bp, saved_bx; /* offsets from the CFA; 0: not saved */
+	int32_t return_reg;  /* the register that holds the popped return address, or NO_REGISTER */
+	int32_t is_switched; /* sp points to another stack */
 };
 
 enum { NO_REGISTER = -1 };
@@ -69,22 +68,22 @@ static bool is_callee_saved(const struct arch *arch, uint8_t reg)
 	return reg != ARCH_REG_NONE && (arch->callee_saved >> reg & 1) != 0;
 }
 
-/* What went before an address. */
+/* What precedes an address. */
 struct flow {
-	bool ended;  /* control went elsewhere, and but for fill nothing came since */
-	bool paused; /* likewise, or there was a call, which perhaps does not return */
+	bool ended;  /* control left, and only fill has followed */
+	bool paused; /* the same, or after a call, which may not return */
 };
 
-/* How control comes to an address, as far as direct jumps say. */
+/* How direct jumps reach an address. */
 enum { BY_JUMP = 1, BY_BRANCH = 2 };
 
-/* Where a function may begin: at 16 bytes, behind where control paused. */
+/* A possible function start: 16-byte aligned, where control has paused. */
 struct candidate {
 	size_t at;
-	bool has_ended;	    /* control had gone elsewhere */
-	bool saves;	    /* it begins with a mark (endbr64), or saves a register */
-	bool makes_room;    /* it begins with that */
-	bool follows_table; /* there is a jump by a table behind the candidate before */
+	bool has_ended;	    /* control has left */
+	bool saves;	    /* its first instruction is a mark (endbr64) or saves a register */
+	bool makes_room;    /* its first instruction allocates stack space */
+	bool follows_table; /* a table jump is between the previous candidate and this one */
 };
 
 static struct candidate make_candidate(
@@ -100,9 +99,9 @@ static struct candidate make_candidate(
 }
 
 /*
- * Whether a function begins there rather than a loop or a case: by a mark, a register saved, room
- * made; or by nothing leading there, if there is no jump by a table before and none across it.
- * Jumps lead to functions too, instead of a last call, branches don't.
+ * Whether the candidate is a function rather than a loop or a switch case.  It is if it begins with
+ * a mark, a saved register or a stack allocation, or if nothing leads to it, no table jump precedes
+ * it and no jump crosses it.  Jumps also reach functions, as tail calls; branches do not.
  */
 static bool looks_like_start(
 	const struct candidate *c, unsigned int reached, bool has_table, bool is_crossed)
@@ -113,7 +112,10 @@ static bool looks_like_start(
 	       (c->has_ended && !reached && !is_crossed && (!has_table || c->makes_room));
 }
 
-/* A call of what follows only asks for its own address; addresses in code may be of tables. */
+/*
+ * A call to the next instruction only reads its own address.  An address taken in code may be a
+ * table.
+ */
 static bool points_to_function(const struct arch_instruction *i, uint64_t obj_addr)
 {
 	if (i->kind == INSTRUCTION_CALL)
@@ -134,20 +136,20 @@ static struct flow flow_after(struct flow before, const struct arch_instruction 
 
 struct search {
 	const struct code_piece *code;
-	uint8_t *jump_targets; /* for each 16 bytes how control comes to the first of them */
-	int32_t *crossings; /* likewise: jumps within functions that begin to cross it, less those
-			       that end to */
+	uint8_t *jump_targets; /* for each 16 bytes, how control reaches the first one */
+	int32_t *crossings;    /* for each 16 bytes: jumps within functions that start crossing it,
+			       minus those that stop */
 	VEC(struct candidate) candidates;
-	bool has_table; /* since the last of them */
+	bool has_table; /* since the last candidate */
 };
 
-/* Which 16 bytes of addresses an offset is in. */
+/* The index of the aligned 16 bytes that contain an offset. */
 static size_t cell_of(const struct code_piece *code, size_t at)
 {
 	return ((code->obj_addr & 15) + at) / 16;
 }
 
-/* What is between a jump and its target. */
+/* Counts the cells between a jump and its target as crossed. */
 static void note_crossing(struct search *s, size_t from, size_t to)
 {
 	size_t low = from < to ? from : to, high = from < to ? to : from;
@@ -182,7 +184,7 @@ static void note_candidate(struct search *s, size_t at, const struct flow *befor
 	vec_push(&s->candidates, c);
 }
 
-/* Looks at all instructions once. */
+/* Decodes all instructions once. */
 static void look_through(struct search *s, struct code_starts *starts)
 {
 	const struct code_piece *code = s->code;
@@ -268,7 +270,7 @@ static void save(struct frame_state *s, uint8_t reg, int32_t slot)
 		s->saved_bx = slot;
 }
 
-/* sp += bytes.  No function may drop its return address and go on. */
+/* sp += bytes.  No function continues after dropping its return address. */
 static void move_sp(struct frame_state *s, int64_t bytes)
 {
 	int64_t offset = s->sp_offset - bytes;
@@ -279,7 +281,7 @@ static void move_sp(struct frame_state *s, int64_t bytes)
 		s->sp_offset = (int32_t)offset;
 }
 
-/* vfork takes its return address off the stack, which the child will overwrite. */
+/* vfork pops its return address, because the child will overwrite it. */
 static void pop(struct frame_state *s, uint8_t reg)
 {
 	restore(s, reg, -s->sp_offset);
@@ -381,14 +383,15 @@ enum { TALLY_SIZE = 32 };
 
 struct function {
 	const struct code_piece *code;
-	struct frame_state *before;  /* [code->size], by offset; of instructions' first bytes */
-	uint8_t *sizes;		     /* likewise; 0: not decoded yet */
-	VEC(uint32_t) open;	     /* offsets that are reached and not gone on from */
-	struct frame_state at_table; /* the state at the last jump by a table */
+	struct frame_state *before;  /* [code->size]: the state before the instruction that
+				        starts at each offset */
+	uint8_t *sizes;		     /* the size of that instruction; 0: not decoded yet */
+	VEC(uint32_t) open;	     /* reached offsets still to be followed */
+	struct frame_state at_table; /* the state at the last table jump */
 	struct {
 		struct frame_state state;
-		size_t count; /* of instructions */
-	} tally[TALLY_SIZE];  /* of the first states that were met */
+		size_t count; /* number of instructions */
+	} tally[TALLY_SIZE];  /* for the first distinct states */
 };
 
 static bool is_same_rule(const struct frame_state *a, const struct frame_state *b)
@@ -408,7 +411,10 @@ static void count_state(struct function *f, const struct frame_state *state)
 	f->tally[i].count++;
 }
 
-/* What holds where no direct jump leads: at a jump by a table, or usually, if rather at the end. */
+/*
+ * The state of code that no direct jump reaches: as at the last table jump, or else the most
+ * frequent one, and on a tie the later one.
+ */
 static struct frame_state body_state(const struct function *f)
 {
 	size_t best = 0;
@@ -443,17 +449,17 @@ static size_t size_at(struct function *f, size_t at)
 	return f->sizes[at] ? f->sizes[at] : decode(f, at).size;
 }
 
-/* Follows one path until it ends or meets what was reached before. */
+/* Follows one path until it ends or joins a path followed before. */
 static void follow(struct function *f, size_t at)
 {
 	while (at < f->code->size) {
 		struct arch_instruction i = decode(f, at);
 		struct frame_state next = after(f->before[at], &i);
 
-		/* A call that is the first thing on another stack is the outermost one there. */
+		/* The first call after switching to another stack is outermost there. */
 		if (i.kind == INSTRUCTION_CALL && next.is_switched)
 			f->before[at].is_outermost = true;
-		/* With nothing on the stack it is a call that comes last. */
+		/* With an empty frame, the jump is a tail call. */
 		if (i.kind == INSTRUCTION_JUMP && !i.has_target &&
 			(next.has_bp || next.sp_offset > 8))
 			f->at_table = next;
@@ -466,7 +472,7 @@ static void follow(struct function *f, size_t at)
 		if (at >= f->code->size || f->before[at].is_reached)
 			return;
 		reach(f, at, &next);
-		f->open.count--; /* that is where this path goes on */
+		f->open.count--; /* this path itself continues there */
 	}
 }
 
@@ -476,7 +482,7 @@ static void follow_all(struct function *f)
 		follow(f, f->open.data[--f->open.count]);
 }
 
-/* What no jump leads to: fill, then the body again, or another function. */
+/* Skips fill; the body, or another function, follows. */
 static size_t skip_padding(struct function *f, size_t at)
 {
 	while (at < f->code->size && !f->before[at].is_reached) {
@@ -493,7 +499,7 @@ static bool is_short_nop(const struct arch_instruction *i)
 	return i->kind == INSTRUCTION_NOP && i->size == 1;
 }
 
-/* nop; call; nop: where goroutines begin, or rather, to which their functions return. */
+/* nop; call; nop: the frame that goroutines' functions return to. */
 static bool is_go_exit(const struct code_piece *code)
 {
 	struct arch_instruction i[3];
@@ -558,7 +564,7 @@ static void add_row(struct cfi_rows *rows, uint64_t obj_addr, const struct frame
 		cfi_rows_add_gap(rows, obj_addr);
 }
 
-/* The unwinder knows what returns from a signal by its look, where no rule covers it. */
+/* The unwinder recognizes a signal return trampoline by its bytes, as no rule covers it. */
 static size_t signal_return_size(const struct code_piece *code, size_t at)
 {
 	size_t size = code->arch->signal_return_size;

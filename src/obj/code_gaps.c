@@ -10,15 +10,18 @@
 #include "base/alloc.h"
 #include "obj/cfi_rows.h"
 
-/* Smaller gaps between functions are fill. */
+/* Smaller gaps between functions are padding. */
 #define GAP_MIN ((uint64_t)16)
 /*
- * A gap of at least this size is worth reading symbols for, to find where functions begin.  What
- * compilers add to each program is smaller; a few assembly functions are larger, and only symbols
- * say where those begin.
+ * For a gap of at least this size, symbols are read to find function starts.  What compilers add to
+ * each program is smaller.  A few assembly functions are larger, and only symbols give their
+ * starts.
  */
 #define SYMBOLS_FROM ((uint64_t)256)
-/* What is looked through as a whole, without and with a need; how far a begin is looked for. */
+/*
+ * Largest size decoded as a whole, if avoidable and if not; distance to search for a function
+ * start.
+ */
 #define WHOLE_SMALL ((uint64_t)16 << 10)
 #define WHOLE_MAX   ((uint64_t)2 << 20)
 #define NEAR	    ((uint64_t)16 << 10)
@@ -54,7 +57,10 @@ size_t code_gaps_size_bytes(const struct code_gaps *gaps)
 
 /* ---- pieces ---- */
 
-/* The part of the gap that is code, around obj_addr.  False: *span is the part that is none. */
+/*
+ * Finds the piece of code in the gap around obj_addr.  False: obj_addr is not in code, and *span is
+ * the part of the gap without code.
+ */
 static bool find_piece(const struct code_gaps *gaps, uint64_t obj_addr, struct span *span)
 {
 	const struct cfi_code *code = gaps->code;
@@ -78,7 +84,7 @@ static bool find_piece(const struct code_gaps *gaps, uint64_t obj_addr, struct s
 	return false;
 }
 
-/* Copies code, to be freed; NULL if it is not all there. */
+/* Returns a copy of code, to be freed; NULL if it cannot be read completely. */
 static uint8_t *copy_code(const struct code_gaps *gaps, struct span span)
 {
 	uint8_t *bytes = xcalloc(span.high - span.low, 1);
@@ -100,13 +106,13 @@ static struct span near(struct span piece, uint64_t obj_addr, uint64_t distance)
 	return piece;
 }
 
-/* Whether fill, twice at the least, and then other code stand before and at an offset. */
+/* Whether at least two bytes of fill precede an offset and other code begins there. */
 static bool follows_fill(uint8_t fill, const uint8_t *bytes, uint64_t at)
 {
 	return at >= 2 && bytes[at - 1] == fill && bytes[at - 2] == fill && bytes[at] != fill;
 }
 
-/* Narrows a span to what is between fill, as far as it has some before and behind obj_addr. */
+/* Narrows a span to the code between fill before and after obj_addr, as far as there is fill. */
 static struct span between_fill(
 	uint8_t fill, const uint8_t *bytes, uint64_t obj_addr, struct span span)
 {
@@ -125,7 +131,7 @@ static struct span between_fill(
 	return span;
 }
 
-/* The same of a piece of code, near obj_addr; false: there is no fill before it. */
+/* The same, reading only the code near obj_addr; false: there is no fill before it. */
 static bool find_fill(
 	const struct code_gaps *gaps, struct span piece, uint64_t obj_addr, struct span *span)
 {
@@ -146,7 +152,7 @@ static bool find_fill(
 	return found;
 }
 
-/* Narrows a span to what is between symbols; whether there is one before obj_addr. */
+/* Narrows a span to the range between symbols; returns whether one precedes obj_addr. */
 static bool narrow_by_symbols(const struct code_gaps *gaps, uint64_t obj_addr, struct span *span)
 {
 	uint64_t before = code_starts_before(&gaps->symbols, obj_addr + 1);
@@ -160,7 +166,7 @@ static bool narrow_by_symbols(const struct code_gaps *gaps, uint64_t obj_addr, s
 	return true;
 }
 
-/* What is to be looked through for the functions around obj_addr; *is_begin: one begins there. */
+/* The span to decode to find the function at obj_addr; *is_begin: it begins at a function start. */
 static struct span choose(
 	const struct code_gaps *gaps, struct span piece, uint64_t obj_addr, bool *is_begin)
 {
@@ -198,8 +204,8 @@ static void read_symbols(struct code_gaps *gaps)
 }
 
 /*
- * A region that does not begin where a function does is good from the first one on, so far as
- * obj_addr is behind that.
+ * A region that may not begin at a function start is valid from its first start on, if that is not
+ * after obj_addr.
  */
 static void trim(struct code_region *region, uint64_t obj_addr)
 {
@@ -226,7 +232,7 @@ static void fill_region(const struct code_gaps *gaps, struct span span, struct c
 	free(bytes);
 }
 
-/* The region around obj_addr of a piece of code. */
+/* The region of a piece of code that contains obj_addr. */
 static const struct code_region *find_region(
 	struct code_gaps *gaps, struct span piece, uint64_t obj_addr)
 {
@@ -245,7 +251,7 @@ static const struct code_region *find_region(
 	return region;
 }
 
-/* The function of a region that holds obj_addr. */
+/* The function in a region that contains obj_addr. */
 static struct span function_at(const struct code_region *region, uint64_t obj_addr)
 {
 	uint64_t before = code_starts_before(&region->starts, obj_addr + 1);

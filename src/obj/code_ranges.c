@@ -9,7 +9,7 @@
 struct range_finder {
 	struct objfile *file;
 	const struct symtab *names;
-	struct function_starts *starts; /* NULL: not made yet, as it takes long */
+	struct function_starts *starts; /* NULL: not created yet, as it takes long */
 };
 
 static bool find_range(struct range_finder *f, uint64_t addr, struct code_range *range)
@@ -42,7 +42,7 @@ size_t code_ranges_find(struct objfile *file, const struct symtab *names, const 
 			continue;
 		if (!find_range(&finder, addrs[i], &range))
 			continue;
-		/* Ranges that nest or overlap: what is behind the one before. */
+		/* If ranges nest or overlap, keep the part after the previous one. */
 		if (found && range.low < ranges[found - 1].high)
 			range.low = ranges[found - 1].high;
 		ranges[found++] = range;

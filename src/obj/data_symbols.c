@@ -14,10 +14,10 @@
 #include "base/search.h"
 #include "obj/objfile.h"
 
-/* So many that begin before an address are looked at. */
+/* At most this many symbols that begin before an address are examined. */
 #define NESTED_MAX 8
 
-/* The names of a table, which end in NUL; false: it has none. */
+/* Reads the names of a table; false: there are none that end in NUL. */
 static bool read_names(
 	struct objfile *file, const struct objfile_section *symbols, struct str *names)
 {
@@ -42,7 +42,7 @@ static void add(struct data_symbols *symbols, const Elf64_Sym *sym, struct str n
 		(struct data_symbol){sym->st_value, high, str_from(names.data + sym->st_name)});
 }
 
-/* The first table of that type. */
+/* Reads the first table of that type. */
 static void read_table(struct data_symbols *symbols, struct objfile *file, uint32_t section_type)
 {
 	struct objfile_section section;

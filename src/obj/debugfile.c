@@ -26,7 +26,7 @@ struct str path_directory(struct str path)
 
 /* What is being looked for. */
 struct search {
-	struct str build_id; /* empty: not known */
+	struct str build_id; /* empty: unknown */
 	bool has_crc;
 	uint32_t crc;
 	char **problem;
@@ -76,7 +76,7 @@ static bool search_fits(const struct search *s, struct objfile *file, const char
 	return false;
 }
 
-/* Opens path (which is freed) if there is a file there that fits. */
+/* Opens path (which is freed) if a matching file is there. */
 static struct objfile *search_try(const struct search *s, char *path)
 {
 	struct objfile *file = NULL;
@@ -112,7 +112,7 @@ static struct objfile *search_by_link(
 	struct str directory = path_directory(places->object_path);
 	struct objfile *file = NULL;
 
-	/* An object may have the name that its debug file had in another folder. */
+	/* An object may have its debug file's name, in another folder. */
 	if (!str_equal(name, str_base_name(places->object_path)))
 		file = search_try(s, xasprintf("%.*s/%.*s", STR_ARG(directory), STR_ARG(name)));
 	if (file == NULL)
@@ -138,7 +138,7 @@ static bool read_debuglink(struct objfile *object, struct str *name, uint32_t *c
 	*name = cursor_string(&c);
 	cursor_seek(&c, (name->size + 1 + 3) & ~(size_t)3);
 	*crc = cursor_u32(&c);
-	/* It is the name of a file, not a path to lead us elsewhere. */
+	/* It must be a file name, not a path that leads elsewhere. */
 	return cursor_ok(&c) && name->size && memchr(name->data, '/', name->size) == NULL;
 }
 
@@ -157,7 +157,7 @@ struct objfile *debugfile_open(
 	return search_by_link(&s, places, name);
 }
 
-/* .gnu_debugaltlink: a path, NUL, the build-id's bytes. The id is put in hex into *id. */
+/* .gnu_debugaltlink: a path, NUL, the build-id's bytes. *id is set to the build ID in hex. */
 static bool read_debugaltlink(struct objfile *file, struct str *path, struct strbuf *id)
 {
 	struct objfile_section section;

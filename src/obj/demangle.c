@@ -18,19 +18,19 @@
 
 #define OPTIONS (DMGL_PARAMS | DMGL_ANSI)
 /*
- * libiberty's own limit on recursion refuses names of more than 1,024 bytes, and templates have
- * longer ones.  Without it the stack needed is some 200 bytes for each of the name's.
+ * libiberty's own recursion limit rejects names of more than 1,024 bytes, but templates have longer
+ * ones.  Without the limit, it needs about 200 bytes of stack per byte of the name.
  */
 #define CPP_LIMITED_MAX	  1024
 #define CPP_UNLIMITED_MAX 8192
-/* It has none for D; 110 bytes of stack for each of the name's. */
+/* It has no limit for D; 110 bytes of stack per byte of the name. */
 #define D_INPUT_MAX 4096
 /* Each back reference may double the output. */
 #define D_BACK_REFERENCES_MAX 12
 
 /*
- * What libiberty's D demangler allocates with.  Its own definitions come with others that have the
- * names of ours (base/alloc.h).
+ * libiberty's D demangler allocates with these.  Including their header would also bring names that
+ * conflict with ours (base/alloc.h).
  */
 void *xmalloc(size_t size);
 void *xrealloc(void *old, size_t size);
@@ -77,7 +77,7 @@ bool demangle_is_mangled(struct str name)
 	       (name.data[1] == 'Z' || name.data[1] == 'R' || name.data[1] == 'D');
 }
 
-/* What one run of libiberty has printed so far. */
+/* The output of one run of libiberty so far. */
 struct output {
 	struct strbuf text;
 	jmp_buf enough;
@@ -96,8 +96,8 @@ static void output_add(const char *piece, size_t size, void *opaque)
 }
 
 /*
- * Rust's names begin with _R, or are C++'s with a hash of 17h and 16 digits; libiberty looks at all
- * of a name to find that it has none.
+ * A Rust name begins with _R, or is a C++ name with a hash: 17h and 16 digits.  libiberty would
+ * scan a whole name to find that it is neither.
  */
 static bool may_be_rust(const char *mangled)
 {

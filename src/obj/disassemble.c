@@ -60,7 +60,7 @@ static struct error *open_handle(
 	return NULL;
 }
 
-/* Where a direct call or jump goes. */
+/* The target of a direct call or jump. */
 static bool insn_target(const struct disassembler *d, uint64_t *target)
 {
 	const cs_insn *insn = d->insn;
@@ -98,7 +98,7 @@ static bool insn_near_address(const struct disassembler *d, uint64_t *address)
 	return false;
 }
 
-/* "sweep", "sweep+0x10"; false if nothing is known to stand there. */
+/* "sweep", "sweep+0x10"; false if no symbol covers the address. */
 static bool add_name(struct disassembler *d, uint64_t address)
 {
 	struct symbol symbol;
@@ -113,7 +113,7 @@ static bool add_name(struct disassembler *d, uint64_t address)
 	return true;
 }
 
-/* Operands before the target: aarch64's `cbz x0, 0x1234` has some. */
+/* Operands before the target, as in aarch64's `cbz x0, 0x1234`. */
 static struct str operands_before_target(const struct disassembler *d)
 {
 	const char *operands = d->insn->op_str;
@@ -129,7 +129,7 @@ static void add_operands(struct disassembler *d)
 
 	if (insn_target(d, &address)) {
 		strbuf_add(&d->text, operands_before_target(d));
-		/* A jump within what is shown goes to an address that is shown. */
+		/* A jump within the range goes to an address on the page. */
 		bool is_near = address >= d->range.low && address < d->range.high;
 
 		if (is_near && address != d->range.low)
@@ -182,7 +182,7 @@ static void disassemble_bytes(struct disassembler *d, const uint8_t *bytes, size
 	}
 }
 
-/* The bytes of the range that are in the file: of all, or of as many pages as there are. */
+/* Reads the range from the file; if it is not all there, a half of it, a quarter, and so on. */
 static size_t read_bytes(struct objfile *file, struct code_range range, uint8_t *bytes)
 {
 	struct cfi_code code;

@@ -11,7 +11,7 @@
 #include "obj/dwarf_form.h"
 #include "obj/dwarf_unit.h"
 
-/* Far above what any compiler makes for one kind of entry. */
+/* Far more than any compiler emits for one kind of entry. */
 #define ATTRS_MAX 1024
 
 static bool abbrev_read_attr(struct cursor *c, struct attr_spec *attr)
@@ -28,7 +28,7 @@ static bool abbrev_read_attr(struct cursor *c, struct attr_spec *attr)
 	return cursor_ok(c) && (name || form);
 }
 
-/* Reads one entry; false at the end of the table or of sense. */
+/* Reads one entry; false at the end of the table or at invalid data. */
 static bool abbrev_table_add(struct abbrev_table *t, struct cursor *c, struct dwarf_unit *unit)
 {
 	struct abbrev a = {.code = cursor_uleb(c)};
@@ -72,7 +72,7 @@ static void abbrev_table_index(struct abbrev_table *t)
 	}
 }
 
-/* Reads entries up to the end, or up to the one with that code if it is not 0. */
+/* Reads entries up to the end, or up to code `until` if that is not 0. */
 static void abbrev_table_read(struct abbrev_table *t, struct dwarf_unit *unit, uint64_t until)
 {
 	struct cursor c = dwarf_file_cursor(unit->file, DWARF_ABBREV, unit->abbrev_offset);

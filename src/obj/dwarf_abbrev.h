@@ -51,8 +51,8 @@ static inline const struct attr_spec *abbrev_attrs(
 /* The table of a unit, read on first use and owned by its file; empty if the bytes are bad. */
 const struct abbrev_table *abbrev_table_of_unit(struct dwarf_unit *unit);
 /*
- * Reads the table at a unit's offset only as far as the entry for code: for units of which only the
- * root is needed.  The caller frees the result with abbrev_table_deinit.
+ * Reads the table at a unit's offset only as far as the entry for code: for units that only need
+ * their root.  The caller frees the result with abbrev_table_deinit.
  */
 void abbrev_table_read_until(struct abbrev_table *t, struct dwarf_unit *unit, uint64_t code);
 void abbrev_table_deinit(struct abbrev_table *t);

@@ -88,6 +88,6 @@ struct str dwarf_file_string(struct dwarf_file *f, enum dwarf_section_id id, uin
 	struct cursor c = dwarf_file_cursor(f, id, offset);
 	struct str s = cursor_string(&c);
 
-	/* A string is looked for once for each name that is shown. */
+	/* The string is scanned again for each name shown, so its length counts. */
 	return dwarf_spend(f, s.size / 16 + 1) ? s : STR("");
 }

@@ -9,7 +9,7 @@
 #include "obj/dwarf_file.h"
 #include "obj/dwarf_unit.h"
 
-/* Clang's, for an address as an indexed one plus a constant; not in elfutils' header. */
+/* Clang's form for an indexed address plus a constant; not in elfutils' header. */
 #define FORM_LLVM_addrx_offset 0x2001
 
 uint32_t form_fixed_size(unsigned int form, const struct dwarf_unit *unit)
@@ -133,7 +133,7 @@ void form_read(struct cursor *c, const struct dwarf_unit *unit, const struct att
 		value->number = read_number(c, size);
 }
 
-/* The offset that stands at a place of .debug_str_offsets. */
+/* The string whose offset is at an index of .debug_str_offsets. */
 static struct str indexed_string(struct dwarf_unit *unit, uint64_t index)
 {
 	uint64_t at;
@@ -192,7 +192,7 @@ bool form_number(const struct form_value *value, uint64_t *number)
 
 bool form_indexed_address(struct dwarf_unit *unit, uint64_t index, uint64_t *obj_addr)
 {
-	/* A split unit's addresses are in the file that was linked. */
+	/* A split unit's addresses are in the linked file. */
 	struct dwarf_unit *home = unit->skeleton ? unit->skeleton : unit;
 	uint64_t at;
 

@@ -8,10 +8,10 @@
 #include "obj/dwarf_line.h"
 #include "obj/dwarf_unit.h"
 
-/* Compilers make chains of at most four. */
+/* Compilers emit chains of at most four. */
 #define HOPS_MAX 16
 
-/* One entry's attributes that matter here. */
+/* The relevant attributes of one entry. */
 struct entry_facts {
 	struct form_value name, linkage_name, decl_file, decl_line, origin, specification;
 };
@@ -63,7 +63,7 @@ static void read_entry(struct dwarf_unit *unit, uint64_t entry, struct entry_fac
 	}
 }
 
-/* What the chain has not told so far. */
+/* Adds facts that the chain has not provided yet. */
 static void add_facts(
 	struct function_facts *facts, struct dwarf_unit *unit, const struct entry_facts *entry)
 {

@@ -13,14 +13,14 @@
 #include "obj/dwarf_function.h"
 #include "obj/dwarf_unit.h"
 
-/* People's programs have a handful; longer ones are hostile. */
+/* Real programs nest a few levels; deeper ones are hostile. */
 #define DEPTH_MAX  16
 #define PREFIX_MAX 4096
 #define NO_HOME	   UINT32_MAX
 
 /* One namespace, class or function; offsets are from the unit's begin. */
 struct home {
-	uint32_t begin, end; /* the entry, and what is behind its children */
+	uint32_t begin, end; /* the entry's start, and the end of its children */
 	uint32_t parent;     /* index, or NO_HOME */
 	bool is_function, is_namespace, is_named;
 };
@@ -61,7 +61,7 @@ static bool is_home(unsigned int tag)
 	       tag == DW_TAG_interface_type || tag == DW_TAG_subprogram;
 }
 
-/* What refers to another entry is named there. */
+/* An entry that refers to another one is named there. */
 static bool has_name(struct dwarf_unit *unit, const struct abbrev *abbrev)
 {
 	const struct attr_spec *attrs = abbrev_attrs(unit->abbrevs, abbrev);

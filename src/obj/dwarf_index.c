@@ -25,10 +25,10 @@ struct unit_range {
 struct index_builder {
 	struct dwarf_file *file;
 	VEC(struct unit_range) ranges;
-	bool *has_ranges; /* [units]: .debug_aranges speaks of it */
+	bool *has_ranges; /* [units]: .debug_aranges covers it */
 };
 
-/* The index of the unit whose header is at that offset. */
+/* The index of the unit with its header at an offset. */
 static bool unit_by_offset(struct dwarf_file *f, uint64_t offset, uint32_t *index)
 {
 	size_t at = partition_point(i, 0, f->units.count, f->units.data[i]->offset < offset);
@@ -52,7 +52,7 @@ static void read_tuples(struct index_builder *b, struct cursor *set, uint32_t un
 	}
 }
 
-/* One set of .debug_aranges; false where the section makes no more sense. */
+/* Reads one set of .debug_aranges; false at the end or where the data is invalid. */
 static bool read_set(struct index_builder *b, struct cursor *c)
 {
 	const uint8_t *start = c->at;
@@ -72,7 +72,7 @@ static bool read_set(struct index_builder *b, struct cursor *c)
 	if (version != 2 || segment_size || (address_size != 4 && address_size != 8) ||
 		!unit_by_offset(b->file, offset, &unit))
 		return true;
-	/* Tuples are aligned to their size, counted from the set's first byte. */
+	/* Tuples are aligned to their size, relative to the start of the set. */
 	size_t misfit = (size_t)(set.at - start) % (2u * address_size);
 	if (misfit)
 		cursor_skip(&set, 2u * address_size - misfit);
@@ -116,7 +116,7 @@ static int unit_range_compare(const void *pa, const void *pb)
 	return a->range.low < b->range.low ? -1 : a->range.low > b->range.low;
 }
 
-/* The first index from i on that nobody has taken; next[] gets shorter on the way. */
+/* The first unassigned index from i on; shortens the paths in next[]. */
 static size_t next_free(size_t *next, size_t i)
 {
 	size_t end = i;

@@ -16,12 +16,12 @@
 #include "obj/source_path.h"
 
 struct line_file {
-	struct str name, path; /* path: made when first asked for */
+	struct str name, path; /* path: built on first use */
 	uint64_t directory;
 };
 
 struct line_files {
-	struct cursor program; /* from its first opcode on */
+	struct cursor program; /* from its first opcode */
 	uint16_t version;
 	uint8_t address_size, offset_size;
 	uint8_t instruction_bytes_min, operations_max;
@@ -34,13 +34,13 @@ struct line_files {
 	size_t directory_count, file_count;
 };
 
-/* The two lists while they are read. */
+/* The two lists during reading. */
 struct name_lists {
 	VEC(struct str) directories;
 	VEC(struct line_file) files;
 };
 
-/* DWARF 2 to 4: names one after the other, an empty one at the end of each list. */
+/* DWARF 2 to 4: one name after the other; an empty name ends each list. */
 static void read_old_names(struct cursor *c, struct name_lists *lists)
 {
 	struct str name;
@@ -55,7 +55,7 @@ static void read_old_names(struct cursor *c, struct name_lists *lists)
 	}
 }
 
-/* DWARF 5: what a list's entries consist of. */
+/* DWARF 5: the contents of a list's entries. */
 struct entry_format {
 	size_t count;
 	struct {
@@ -90,7 +90,7 @@ static struct line_file read_entry(
 	return file;
 }
 
-/* Reads a list's entries; false where they make no sense. */
+/* Reads a list's entries; false if they are invalid. */
 static bool read_entries(
 	struct cursor *c, struct dwarf_unit *unit, struct name_lists *lists, bool are_files)
 {
@@ -132,7 +132,7 @@ static void keep_names(struct line_files *t, struct dwarf_unit *unit, struct nam
 
 static void read_names(struct line_files *t, struct dwarf_unit *unit, struct cursor *c)
 {
-	/* Forms have the sizes that this table's header says, which may differ from the unit's. */
+	/* Forms have the sizes given by this table's header, which may differ from the unit's. */
 	struct dwarf_unit sizes = *unit;
 	struct name_lists lists = {0};
 
@@ -144,7 +144,7 @@ static void read_names(struct line_files *t, struct dwarf_unit *unit, struct cur
 	keep_names(t, unit, &lists);
 }
 
-/* The header up to the names; *program gets the rest from the first opcode on. */
+/* Reads the header up to the names; *program is the rest, from the first opcode. */
 static bool read_header(struct line_files *t, struct cursor *c, struct cursor *program)
 {
 	t->version = cursor_u16(c);
@@ -183,7 +183,7 @@ static void line_files_read(struct line_files *t, struct dwarf_unit *unit)
 	t->address_size = unit->address_size;
 	if (t->offset_size == 8)
 		length = cursor_u64(&c);
-	if (length > cursor_left(&c)) /* cut off: what is there may do */
+	if (length > cursor_left(&c)) /* truncated: use what is there */
 		length = cursor_left(&c);
 	struct cursor table = cursor_sub(&c, length), program;
 	if (!read_header(t, &table, &program))
@@ -206,8 +206,8 @@ static struct line_files *line_files_of_unit(struct dwarf_unit *unit)
 }
 
 /*
- * Before version 5 files and directories count from 1, and directory 0 is the compilation's. From
- * version 5 on they count from 0, and directory 0 is the compilation's, told once more.
+ * Before version 5, files and directories count from 1, and directory 0 is the compilation
+ * directory.  From version 5 on they count from 0, and entry 0 repeats the compilation directory.
  */
 static struct str make_path(struct dwarf_unit *unit, struct line_files *t, struct line_file *file)
 {
@@ -236,7 +236,7 @@ struct str line_file_path(struct dwarf_unit *unit, uint64_t number)
 	return file->path;
 }
 
-/* The machine, and the finger. */
+/* The state machine, and the position among the wanted addresses. */
 struct line_run {
 	struct line_files *table;
 	struct dwarf_unit *unit;
@@ -246,17 +246,17 @@ struct line_run {
 	struct line_row *rows;
 	size_t found;
 
-	uint64_t address, operation; /* the machine's registers */
+	uint64_t address, operation; /* the state machine's registers */
 	uint64_t file;
-	uint64_t line; /* counts modulo 2^64: programs may take it anywhere */
+	uint64_t line; /* modulo 2^64: programs may set it to anything */
 
 	bool in_sequence, is_text;
 	uint64_t last_address; /* of the last row of this sequence */
 	struct line_row last;
-	size_t next; /* the finger: the first wanted address at or after the last row */
+	size_t next; /* the first wanted address at or after the last row */
 };
 
-/* The last row reaches up to the machine's address. */
+/* The last row extends to the machine's address. */
 static void run_close_row(struct line_run *r)
 {
 	if (r->address < r->last_address) {
@@ -324,7 +324,7 @@ static void run_extended(struct line_run *r)
 		r->address = size == 5 ? cursor_u32(&c) : cursor_u64(&c);
 		r->operation = 0;
 		break;
-	default: /* define_file is not made by compilers; set_discriminator says nothing to us */
+	default: /* no compiler emits define_file; set_discriminator is not needed */
 		break;
 	}
 }
@@ -351,7 +351,7 @@ static void run_standard(struct line_run *r, uint8_t opcode)
 		r->address += cursor_u16(&r->c);
 		r->operation = 0;
 		break;
-	default: /* columns, is_stmt, prologues: known or not, their lengths are given */
+	default: /* columns, is_stmt, prologues: not needed; operand counts are in the header */
 		for (uint8_t i = 0; i < r->table->opcode_lengths[opcode - 1]; i++)
 			cursor_uleb(&r->c);
 		break;

@@ -8,9 +8,9 @@
 #include "obj/dwarf_unit.h"
 
 struct list_reader {
-	struct dwarf_unit *unit; /* that the list belongs to */
+	struct dwarf_unit *unit; /* the unit of the list */
 	struct cursor cursor;
-	uint64_t base; /* that offsets in the list count from */
+	uint64_t base; /* the base of offsets in the list */
 	struct pc_ranges *out;
 };
 
@@ -82,7 +82,7 @@ static bool read_list_entry(struct list_reader *r)
 		low = read_address(r);
 		high = low + cursor_uleb(&r->cursor);
 		break;
-	default: /* DW_RLE_end_of_list, or one that we do not know */
+	default: /* DW_RLE_end_of_list, or an unknown one */
 		return false;
 	}
 	add_range(r, low, high);
@@ -96,7 +96,7 @@ static void read_new_list(struct list_reader *r)
 			break;
 }
 
-/* Where the list of a DW_FORM_rnglistx begins: by a table of offsets at the unit's base. */
+/* The offset of a DW_FORM_rnglistx list, from the offset table at the unit's base. */
 static uint64_t indexed_list(struct dwarf_unit *unit, uint64_t index)
 {
 	uint64_t at;
@@ -125,7 +125,7 @@ static void read_list(
 		read_new_list(&r);
 		return;
 	}
-	/* GNU's split units of DWARF 4 have their lists in the linked file, from a base on. */
+	/* The lists of GNU's split DWARF 4 units are in the linked file, relative to a base. */
 	uint64_t offset = ranges->number;
 	if (unit->skeleton && __builtin_add_overflow(offset, home->ranges_base, &offset))
 		return;

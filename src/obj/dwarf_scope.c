@@ -20,7 +20,7 @@
 #include "obj/dwarf_ranges.h"
 #include "obj/dwarf_unit.h"
 
-/* What an entry says of itself. */
+/* An entry's attributes. */
 struct scope_facts {
 	struct form_value low_pc, high_pc, ranges, call_file, call_line;
 	uint64_t sibling; /* offset in .debug_info, 0: unknown */
@@ -86,7 +86,7 @@ static void read_facts(
 	}
 }
 
-/* Only DW_AT_sibling of an entry that has it, past all its attributes. */
+/* Reads DW_AT_sibling of an entry that has it, and skips its other attributes. */
 static uint64_t read_sibling(struct scope_reader *r, const struct abbrev *abbrev)
 {
 	struct scope_facts facts;
@@ -99,7 +99,9 @@ static uint64_t read_sibling(struct scope_reader *r, const struct abbrev *abbrev
 	return 0;
 }
 
-/* Gives the scope to the addresses of its ranges that its parent holds; whether there were any. */
+/*
+ * Moves the addresses in the scope's ranges from its parent to it; returns whether there were any.
+ */
 static bool take_addresses(struct scope_reader *r, uint32_t parent, uint32_t scope)
 {
 	bool any = false;
@@ -143,7 +145,7 @@ static uint32_t read_code(
 	return scope;
 }
 
-/* Whether wanted code may stand below an entry of that tag, inside a function or outside. */
+/* Whether wanted code may be below an entry of this tag, inside or outside a function. */
 static bool may_hold_code(unsigned int tag, bool is_in_function)
 {
 	switch (tag) {
@@ -162,7 +164,7 @@ static bool may_hold_code(unsigned int tag, bool is_in_function)
 	}
 }
 
-/* Leaves an entry's children out if it says where they end. */
+/* Skips an entry's children if their end is known. */
 static bool skip_children(struct scope_reader *r, uint64_t sibling)
 {
 	if (r->is_thorough || sibling <= dwarf_unit_offset(&r->c) || sibling > r->unit->end)

@@ -63,7 +63,7 @@ void dwarf_splits_deinit(struct dwarf_splits *s)
 	}
 }
 
-/* What the skeleton lends to the unit with its contents, which stand at these offsets. */
+/* Links the unit with the contents to its skeleton, and adds its offsets within the package. */
 static void adopt(
 	struct dwarf_unit *unit, struct dwarf_unit *skeleton, const struct package_row *row)
 {
@@ -87,7 +87,7 @@ static void open_package(struct dwarf_splits *s)
 		s->package_file = dwarf_file_of(s, s->package);
 }
 
-/* The header of .debug_cu_index, and where its four tables begin. */
+/* The header of .debug_cu_index, and the offsets of its four tables. */
 struct package_index {
 	struct dwarf_file *file;
 	uint32_t columns, units, slots;
@@ -119,7 +119,7 @@ static uint64_t package_number(const struct package_index *x, uint64_t at, unsig
 	return size == 8 ? cursor_u64(&c) : cursor_u32(&c);
 }
 
-/* The number of the row (from 1) of that id, by the hash that section 7.3.5.3 gives; 0: none. */
+/* The row (from 1) of an id, by the hash lookup of section 7.3.5.3; 0: none. */
 static uint32_t package_find(const struct package_index *x, uint64_t id)
 {
 	uint64_t mask = x->slots - 1;
@@ -170,7 +170,7 @@ static struct dwarf_unit *open_in_package(struct dwarf_splits *s, struct dwarf_u
 	return unit->dwo_id == skeleton->dwo_id ? unit : NULL;
 }
 
-/* The unit of that id in a .dwo file just opened. */
+/* The unit with the skeleton's id in a newly opened .dwo file. */
 static struct dwarf_unit *find_in_dwo(struct dwarf_splits *s, struct dwarf_unit *skeleton)
 {
 	static const struct package_row whole_sections;
@@ -199,7 +199,7 @@ static struct dwarf_unit *try_dwo(struct dwarf_splits *s, struct dwarf_unit *ske
 	return unit;
 }
 
-/* Where it was written, or, as programs are moved with all that belongs to them, beside it. */
+/* Opens the .dwo file where it was written, or next to the program, in case both were moved. */
 static struct dwarf_unit *open_dwo(struct dwarf_splits *s, struct dwarf_unit *skeleton)
 {
 	struct str name = form_string(skeleton, &skeleton->dwo_name);

@@ -13,7 +13,7 @@ static uint64_t read_offset(struct cursor *c, unsigned int offset_size)
 	return offset_size == 8 ? cursor_u64(c) : cursor_u32(c);
 }
 
-/* The rest of a header behind its length and version. */
+/* Reads the rest of a header, after its length and version. */
 static void read_header_fields(struct cursor *c, struct dwarf_unit *unit)
 {
 	unit->type = DW_UT_compile;
@@ -112,12 +112,12 @@ void dwarf_unit_skip_attrs(struct dwarf_unit *unit, struct cursor *c, const stru
 		form_read(c, unit, &attrs[i], &value);
 }
 
-/* Defaults where the root does not say where its part of a section begins. */
+/* Sets defaults where the root does not say where the unit's part of a section begins. */
 static void default_bases(struct dwarf_unit *unit)
 {
 	if (unit->version < 5)
 		return;
-	/* The headers of these sections, up to their first entry. */
+	/* Skip the section headers: the bases point to their first entries. */
 	unit->str_offsets_base += unit->offset_size == 8 ? 16 : 8;
 	unit->addr_base = unit->offset_size == 8 ? 16 : 8;
 	unit->rnglists_base += unit->offset_size == 8 ? 20 : 12;

@@ -3,7 +3,7 @@
  *
  * .eh_frame_hdr has a sorted table of (start, entry), so a function is found by bisection, and one
  * entry is read for its end.  A table is used only if it is completely sorted and fits its section;
- * without one, all entries are read and sorted.  The table's data of a function counts only if the
+ * without one, all entries are read and sorted.  The table's row of a function counts only if the
  * entry itself confirms it.
  *
  * Sources: LSB Core 5.0 section 10.6.2 (.eh_frame_hdr); the encoding of the table is the one that
@@ -22,7 +22,7 @@
 #include "obj/objfile.h"
 
 #define ENTRY_BYTES 8
-/* Start-up code alone has some entries; and code larger than this is not looked through. */
+/* A file with fewer entries has rules for its start-up code only.  Larger code is not decoded. */
 #define ENTRIES_FEW 16
 #define CODE_MAX    ((uint64_t)64 << 20)
 
@@ -30,9 +30,9 @@ struct function_starts {
 	struct cfi_section sections[2];
 	size_t section_count;
 	struct cfi_object object;
-	/* The table, count entries of it; if it is not usable, all functions by start. */
+	/* The table of count entries; if it is not usable, all functions by start. */
 	const uint8_t *table; /* NULL: not usable */
-	uint64_t table_addr;  /* what its numbers are relative to */
+	uint64_t table_addr;  /* the base of its numbers */
 	VEC(struct function_extent) extents;
 	size_t count;
 };
@@ -60,7 +60,7 @@ static bool table_is_sorted(const struct function_starts *s)
 	return true;
 }
 
-/* Takes the table of a header, if it is of use. */
+/* Uses the table of a header if it is valid. */
 static bool take_table(struct function_starts *s, const struct objfile_section *header)
 {
 	const struct cfi_object base = {.data_addr = header->obj_addr};
@@ -128,7 +128,7 @@ static void add_extents(
 	}
 }
 
-/* Takes the place of what entries there are. */
+/* Replaces the few entries there are. */
 static void look_through_code(struct function_starts *s, struct objfile *object)
 {
 	struct code_starts starts = {0};
@@ -172,7 +172,7 @@ void function_starts_destroy(struct function_starts *s)
 	free(s);
 }
 
-/* How many functions begin at obj_addr or before. */
+/* Counts the functions that begin at or before obj_addr. */
 static size_t count_until(const struct function_starts *s, uint64_t obj_addr)
 {
 	return partition_point(i, 0, s->count, start_at(s, i) <= obj_addr);
@@ -198,7 +198,7 @@ bool function_starts_find(
 
 	if (until == 0 || !extent_at(s, until - 1, &found) || obj_addr >= found.high)
 		return false;
-	/* Linkers leave entries of functions that they dropped behind, at address 0. */
+	/* For functions that they dropped, linkers leave entries with address 0. */
 	if (found.low == 0)
 		return false;
 	*extent = found;

@@ -40,7 +40,7 @@ struct function_symbols {
 	VEC(struct function_symbol) functions;
 };
 
-/* A symbol table and what is needed to read it. */
+/* A symbol table and the sections it refers to. */
 struct table {
 	struct objfile *file;
 	struct objfile_section symbols;
@@ -115,7 +115,7 @@ static void add_row(struct function_symbols *s, const struct table *t, const str
 	if (!objfile_section_header(t->file, row->section, &section) ||
 		!(section.flags & SHF_EXECINSTR))
 		return;
-	/* Nothing is behind the last byte of all addresses, so no function begins there. */
+	/* No function begins at the last address, as nothing could follow. */
 	uint64_t limit;
 	if (__builtin_add_overflow(section.obj_addr, section.size, &limit))
 		limit = UINT64_MAX;
@@ -138,7 +138,7 @@ static void read_table(struct function_symbols *s, const struct table *t)
 	}
 }
 
-/* Whether b's name takes the place of a's at the same address. */
+/* Whether b's name is preferred to a's at the same address. */
 static bool is_better(const struct candidate *b, const struct candidate *a)
 {
 	if (b->is_strong != a->is_strong)
@@ -152,7 +152,7 @@ static bool is_better(const struct candidate *b, const struct candidate *a)
 	return b->is_typed && !a->is_typed;
 }
 
-/* Ends the last function where another begins, or its section does. */
+/* Ends the last function at the start of another or at the end of its section. */
 static void end_last(struct function_symbols *s, uint64_t end)
 {
 	if (s->functions.count)

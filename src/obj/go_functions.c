@@ -27,11 +27,11 @@ struct go_table {
 	const uint8_t *bytes;
 	size_t size;
 	uint64_t count;
-	uint64_t functions_off; /* of the table by address; entries' offsets count from here too */
+	uint64_t functions_off; /* of the table by address; also the base of entries' offsets */
 	uint64_t names_off;
-	uint64_t text_addr;	  /* that addresses are relative to */
+	uint64_t text_addr;	  /* the base of its addresses */
 	unsigned int number_size; /* of numbers in the table by address */
-	unsigned int name_field;  /* in an entry */
+	unsigned int name_field;  /* offset of the name's position in an entry */
 };
 
 static bool find_section(struct objfile *object, struct objfile_section *section)
@@ -41,7 +41,7 @@ static bool find_section(struct objfile *object, struct objfile_section *section
 	       section->bytes;
 }
 
-/* In programs that may be loaded anywhere the loader fills it in. */
+/* In position-independent programs, the loader fills it in. */
 static uint64_t text_addr(struct objfile *object, uint64_t stated)
 {
 	struct objfile_section text;
@@ -93,7 +93,7 @@ static bool read_header(struct objfile *object, struct go_table *t)
 	*t = (struct go_table){.bytes = section.bytes, .size = section.size};
 	cursor_init(&c, t->bytes, t->size, ".gopclntab", 0);
 	uint32_t magic = cursor_u32(&c);
-	cursor_skip(&c, 3); /* two zeros, and by how much code addresses differ */
+	cursor_skip(&c, 3); /* two zeros, and the alignment of code addresses */
 	if (cursor_u8(&c) != POINTER_SIZE)
 		return false;
 	if (magic == MAGIC_1_2)
@@ -108,7 +108,7 @@ static bool read_header(struct objfile *object, struct go_table *t)
 	       t->count < (t->size - t->functions_off) / (2 * t->number_size);
 }
 
-/* A little-endian number; false if it is not all there. */
+/* Reads a little-endian number; false if it is truncated. */
 static bool number_at(const struct go_table *t, uint64_t off, unsigned int size, uint64_t *number)
 {
 	*number = 0;
@@ -151,7 +151,7 @@ bool go_functions_each(struct objfile *object,
 		return false;
 	for (uint64_t i = 0; i < t.count; i++) {
 		const char *name = name_at(&t, i);
-		/* The table ends in an address without a function. */
+		/* The table ends with an address without a function. */
 		if (name && name[0] && address_at(&t, i, &low) && address_at(&t, i + 1, &high) &&
 			low < high)
 			visit(context, low, high, name);

@@ -4,8 +4,8 @@
  *
  * Code arrives between look-ups, so keeping it sorted must be cheap.  New code is appended unsorted
  * until the next look-up.  Then it becomes a run, which is sorted together with earlier runs that
- * are at most twice as long.  So there are few runs, and each piece of code is sorted again only a
- * few times (Bentley and Saxe, "Decomposable searching problems", 1980).
+ * are at most twice as long.  So there are few runs, and each piece of code is sorted only a few
+ * times (Bentley and Saxe, "Decomposable searching problems", 1980).
  */
 #include "obj/jit_rules.h"
 
@@ -13,7 +13,7 @@
 
 #include "base/search.h"
 
-/* Where pieces of code overlap, no more are looked at than that, from the nearest on. */
+/* Where pieces of code overlap, only this many are examined, nearest first. */
 enum { STEPS_MAX = 512 };
 
 void jit_rules_deinit(struct jit_rules *rules)
@@ -54,7 +54,7 @@ static void sort_run(struct jit_rules *rules, size_t begin)
 	}
 }
 
-/* Makes a run of what has come since the last time. */
+/* Makes a run of the code added since the last call. */
 static void settle(struct jit_rules *rules)
 {
 	size_t begin = rules->sorted, end = rules->codes.count;
@@ -74,7 +74,7 @@ static void settle(struct jit_rules *rules)
 	rules->sorted = end;
 }
 
-/* Of two that stood at an address, whether a fits a time better than b. */
+/* Of two pieces of code at an address, whether a fits a time better than b. */
 static bool fits_better(
 	const struct jit_rules_code *a, const struct jit_rules_code *b, uint64_t time_ns)
 {
@@ -123,7 +123,7 @@ static void add_code(struct jit_rules *rules, struct jit_rules_code code)
 		rules->left_out++;
 }
 
-/* Code without information is kept too: it may take the place of some that has it. */
+/* Code without unwind information is kept too: it may replace code that has some. */
 static void add_loaded(struct jit_rules *rules, const struct jitdump_record *record)
 {
 	struct jit_rules_code code = {.low = record->low,
@@ -170,7 +170,7 @@ void jit_rules_add(struct jit_rules *rules, const struct jitdump_record *record)
 
 /* ---- rules ---- */
 
-/* As a rule that is checked; false: it can't be one. */
+/* Makes it a rule that the unwinder checks; false: not possible. */
 static bool take_rule(const struct cfi_rule *found, struct cfi_rule *rule)
 {
 	switch (found->kind) {

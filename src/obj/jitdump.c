@@ -3,8 +3,8 @@
  * requested functions.  Functions are sorted by address.  As they overlap over time, each stores
  * how far the earlier ones extend, which bounds the backward search.
  *
- * The profiled program writes the file: sizes are checked against the file, and missing data ends
- * it.
+ * The profiled program writes the file: sizes are checked against the file, and reading stops where
+ * data is missing.
  */
 #include "obj/jitdump.h"
 
@@ -33,7 +33,7 @@ enum {
 	LINES_SIZE = 16,
 	UNWINDING_SIZE = 24
 };
-enum { LINE_SIZE = 16 }; /* of a line's entry before its file's name */
+enum { LINE_SIZE = 16 }; /* of a line entry, without its file name */
 
 bool jitdump_is_path(struct str path)
 {
@@ -70,7 +70,7 @@ static bool read_header(struct jitdump_reader *r)
 	return true;
 }
 
-/* Where code is, or was; false: nowhere. */
+/* The address of the code; false: the record has none. */
 static bool read_place(
 	const struct jitdump_reader *r, const uint8_t *n, struct jitdump_record *record)
 {
@@ -82,7 +82,7 @@ static bool read_place(
 	return record->size <= UINT64_MAX - record->low;
 }
 
-/* The body ends where .eh_frame does; false: there is less than its header says. */
+/* Cuts the body at the end of .eh_frame; false: the body is shorter than its header states. */
 static bool cut_unwinding(
 	const struct jitdump_reader *r, const uint8_t *n, struct jitdump_record *record)
 {
@@ -94,7 +94,7 @@ static bool cut_unwinding(
 	return true;
 }
 
-/* The numbers before the body; false: they are not there, or make no sense. */
+/* Reads the numbers before the body; false: they are missing or invalid. */
 static bool read_numbers(
 	const struct jitdump_reader *r, uint64_t size, struct jitdump_record *record)
 {
@@ -160,9 +160,9 @@ bool jitdump_next(struct jitdump_reader *r, struct jitdump_record *record)
 /* ---- the whole file ---- */
 
 struct code {
-	uint64_t low, high, reach; /* reach: the highest `high` up to here */
+	uint64_t low, high, reach; /* reach: the greatest `high` up to this one */
 	uint64_t time_ns;
-	uint64_t moved_by; /* its lines' addresses are lower by that, modulo 2^64 */
+	uint64_t moved_by; /* its lines' addresses are lower by this, modulo 2^64 */
 	uint64_t name_off, name_size_max;
 	uint64_t lines_off, lines_size, line_count;
 };
@@ -172,8 +172,8 @@ struct jitdump {
 	struct str bytes;
 	struct jitdump_reader reader;
 	VEC(struct code) codes;
-	struct map latest;	     /* by low: the place in codes, while the file is read */
-	struct jitdump_record lines; /* the last, for the function that comes next */
+	struct map latest;	     /* by low: index in codes, while reading the file */
+	struct jitdump_record lines; /* the last one read, for the next function */
 	bool is_cut;
 };
 
@@ -238,7 +238,7 @@ static void sort_codes(struct jitdump *d)
 {
 	uint64_t reach = 0;
 
-	/* A stable sort, as glibc's is: those of the same time stay in the order of the file. */
+	/* glibc's qsort is stable: equal times keep the order of the file. */
 	if (d->codes.count)
 		qsort(d->codes.data, d->codes.count, sizeof(*d->codes.data), compare_codes);
 	for (size_t i = 0; i < d->codes.count; i++) {
@@ -259,7 +259,7 @@ static void read_all(struct jitdump *d)
 			add_loaded(d, &record);
 		else if (record.kind == JITDUMP_MOVE)
 			add_moved(d, &record);
-		/* Between lines and their function there may be unwind information. */
+		/* Unwind information may come between lines and their function. */
 		if (record.kind <= JITDUMP_LINES)
 			d->lines = record;
 	}
@@ -319,7 +319,7 @@ bool jitdump_is_cut(const struct jitdump *d)
 
 /* ---- look-ups ---- */
 
-/* Of two that stood at an address, whether a fits a time better than b: see jitdump_find. */
+/* Of two functions at an address, whether a fits a time better than b: see jitdump_find. */
 static bool fits_better(const struct code *a, const struct code *b, uint64_t time_ns)
 {
 	bool a_was = a->time_ns <= time_ns, b_was = b->time_ns <= time_ns;
@@ -342,7 +342,7 @@ static const struct code *find_code(const struct jitdump *d, uint64_t va, uint64
 	return best;
 }
 
-/* A text that ends in a NUL, from off on, where at most size bytes are. */
+/* The NUL-terminated text at off, within at most size bytes. */
 static struct str read_text(
 	const struct jitdump *d, uint64_t off, uint64_t size, char text[NAME_SIZE_MAX])
 {
@@ -393,7 +393,7 @@ bool jitdump_find(struct jitdump *d, uint64_t va, uint64_t time_ns, struct arena
 	return place->function.size != 0;
 }
 
-/* What of a function's code is in [va, va + size). */
+/* Copies the part of a function's code that is in [va, va + size). */
 static bool copy_code(
 	struct jitdump *d, const struct code *code, uint64_t va, uint8_t *bytes, size_t size)
 {

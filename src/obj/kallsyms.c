@@ -2,8 +2,8 @@
  * /proc/kallsyms: lines of "ADDRESS TYPE NAME[\t[MODULE]]", sorted by address within the kernel and
  * within each module.  Types t, T, w and W are code.
  *
- * Source: the kernel's kernel/kallsyms.c and proc(5).  With kernel.kptr_restrict all addresses read
- * as 0 to those without CAP_SYSLOG.
+ * Source: the kernel's kernel/kallsyms.c and proc(5).  With kernel.kptr_restrict, all addresses
+ * read as 0 without CAP_SYSLOG.
  *
  * The table is one block of bytes, so that it can be stored in a file: a header, the addresses, the
  * end of each line in the text, and the text, lines of "NAME[\t[MODULE]]".
@@ -16,20 +16,20 @@
 #include "base/search.h"
 #include "base/vec.h"
 
-/* Some ten million symbols. */
+/* Enough for about ten million symbols. */
 #define FILE_SIZE_MAX ((uint64_t)1 << 30)
-/* No function is larger; what lies further behind a last symbol is unknown. */
+/* No function is larger; addresses further after a last symbol are unknown. */
 #define FUNCTION_SIZE_MAX ((uint64_t)1 << 20)
 
 struct kallsym {
 	uint64_t va;
-	const char *name; /* followed by the module if there is one, up to the end of the line */
+	const char *name; /* followed by the module if there is one, to the end of the line */
 	uint32_t name_size, module_size;
 };
 
 typedef VEC(struct kallsym) kallsym_vec;
 
-/* To be raised when the block's layout changes. */
+/* Increase it when the block's layout changes. */
 #define PACKED_VERSION 1
 
 struct packed_header {
@@ -41,13 +41,13 @@ struct kallsyms {
 	uint8_t *block;
 	size_t block_size;
 	const uint64_t *va;  /* [count], ascending */
-	const uint32_t *end; /* [count] of each one's line in text */
+	const uint32_t *end; /* [count]: where each one's line ends in text */
 	const char *text;
 	size_t count;
 	bool are_hidden;
 };
 
-/* A hexadecimal number followed by a blank, taken off the line. */
+/* Takes a hexadecimal number and the blank after it off the line. */
 static bool take_address(struct str *line, uint64_t *address)
 {
 	size_t i = 0;
@@ -91,7 +91,10 @@ static void parse_line(kallsym_vec *symbols, struct str line, bool *any_address)
 	vec_push(symbols, s);
 }
 
-/* By address; of several the one without leading underscores, then the shorter, then by letters. */
+/*
+ * By address.  At one address: the name without leading underscores, then the shorter, then by
+ * letters.
+ */
 static int kallsym_compare(const void *pa, const void *pb)
 {
 	const struct kallsym *a = pa, *b = pb;
@@ -105,7 +108,7 @@ static int kallsym_compare(const void *pa, const void *pb)
 	return memcmp(a->name, b->name, a->name_size);
 }
 
-/* In order, one symbol an address.  The kernel's own are in order mostly. */
+/* Sorts, and keeps one symbol per address.  The kernel's own symbols are mostly in order. */
 static void sort_symbols(kallsym_vec *symbols)
 {
 	bool is_sorted = true;
@@ -121,7 +124,7 @@ static void sort_symbols(kallsym_vec *symbols)
 	symbols->count = kept;
 }
 
-/* Where its parts are in a block of that many symbols. */
+/* Points to the parts of a block with count symbols. */
 static void point_into_block(struct kallsyms *k)
 {
 	k->va = (const void *)(k->block + sizeof(struct packed_header));
@@ -211,7 +214,7 @@ struct str kallsyms_packed(const struct kallsyms *k)
 	return (struct str){(const char *)k->block, k->block_size};
 }
 
-/* Whether addresses ascend and lines lie one behind the other in the text. */
+/* Whether addresses ascend and lines are consecutive in the text. */
 static bool is_sound(const struct kallsyms *k, size_t text_size)
 {
 	for (size_t i = 1; i < k->count; i++)

@@ -78,7 +78,7 @@ static bool is_there(const struct lazy_bytes *lazy, size_t page)
 	return lazy->is_there[page / 64] >> (page % 64) & 1;
 }
 
-/* Reads pages [first, end); none of them is there. */
+/* Reads pages [first, end), none of which has been read yet. */
 static bool read_pages(struct lazy_bytes *lazy, size_t first, size_t end)
 {
 	size_t from = first * PAGE_BYTES, to = end * PAGE_BYTES;

@@ -18,9 +18,9 @@
 /* ---- sections of rules ---- */
 
 /*
- * Without section headers (images taken from memory, files stripped of them), .eh_frame is found
- * through its index: .eh_frame_hdr begins with version, three encodings and its address, which all
- * linkers give as four signed bytes relative to themselves.
+ * Without section headers (images from memory, stripped files), .eh_frame is found through its
+ * index.  .eh_frame_hdr begins with a version, three encodings and the address of .eh_frame, which
+ * all linkers write as a signed, pc-relative 32-bit number.
  */
 static bool eh_frame_place(
 	struct objfile *file, uint64_t *obj_addr, uint64_t *file_off, uint64_t *left)
@@ -71,7 +71,7 @@ static uint64_t section_addr(struct objfile *file, const char *name)
 	return objfile_header_named(file, name, &section) ? section.obj_addr : 0;
 }
 
-/* What is not from the sections of rules. */
+/* Everything except the sections of rules. */
 static struct cfi_object object_facts(struct objfile *file)
 {
 	return (struct cfi_object){
@@ -98,7 +98,7 @@ size_t objfile_cfi_sections(
 
 /* ---- code without unwind rules ---- */
 
-/* The file's processor if rules can be read off its code, else NULL. */
+/* The file's processor if rules can be derived from its code, else NULL. */
 static const struct arch *code_arch(const struct objfile *file)
 {
 	const struct arch *arch = arch_of_machine(objfile_machine(file));
@@ -131,7 +131,7 @@ void objfile_add_relocated(struct objfile *file, struct code_starts *starts)
 	}
 }
 
-/* What tables of symbols and relocations may have, together, to be read in full. */
+/* Symbol and relocation tables up to this total size are read completely. */
 #define TABLES_SMALL ((uint64_t)4 << 20)
 
 static bool tables_are_small(struct objfile *file)
@@ -146,7 +146,7 @@ static bool tables_are_small(struct objfile *file)
 	return size <= TABLES_SMALL;
 }
 
-/* The functions of a table of symbols, which is read piece by piece. */
+/* Adds the functions of a symbol table, which is read in pieces. */
 static void add_functions(
 	struct objfile *file, uint64_t file_off, uint64_t size, struct code_starts *starts)
 {
@@ -186,7 +186,7 @@ static void add_go_function(void *context, uint64_t low, uint64_t high, const ch
 	vec_push(&starts->addrs, low);
 }
 
-/* Of large tables only what costs little: neither names nor what data point to. */
+/* For large tables: only starts that are cheap to find, so no names and no pointers in data. */
 static void add_starts_of_large(struct objfile *file, struct code_starts *starts)
 {
 	struct objfile_section s;
@@ -212,7 +212,7 @@ static void add_starts(void *context, struct code_starts *starts)
 	symtab_destroy(symtab);
 }
 
-/* Ranges come in the order of the file, which is that of their addresses; others are left out. */
+/* Ranges come in file order, which is also address order; ranges out of order are skipped. */
 static void add_code(struct cfi_code *code, uint64_t low, uint64_t size)
 {
 	size_t count = code->count;
@@ -256,7 +256,7 @@ struct distrusted {
 	size_t start_count;
 };
 
-/* Whether a Go program starts there, rather than what a C thread calls in a Go library. */
+/* Whether a Go program starts there, as opposed to code that a C thread calls in a Go library. */
 static bool is_go_start(const char *name)
 {
 	return strcmp(name, "runtime.rt0_go") == 0 ||
@@ -264,8 +264,8 @@ static bool is_go_start(const char *name)
 }
 
 /*
- * Go's linker describes them as if they stayed on their stack and had been called: they begin the
- * program or a goroutine, or go over to the thread's own stack.
+ * Go's linker describes these functions as if they stayed on their stack and had been called.  In
+ * fact they begin the program or a goroutine, or switch to the thread's own stack.
  */
 static void distrust(void *context, uint64_t low, uint64_t high, const char *name)
 {

@@ -29,7 +29,7 @@
 #define SEGMENT_COUNT_MAX 65536
 #define BUILD_ID_SIZE_MAX 64
 
-/* Packed sections smaller than this unpack in no time. */
+/* Smaller packed sections are not worth storing: they unpack fast. */
 #define STORE_MIN ((size_t)64 << 10)
 
 struct unpacked { /* a decompressed section */
@@ -55,7 +55,7 @@ struct objfile {
 
 /* ---- opening ---- */
 
-/* size bytes of the file at offset, owned by libelf until close; NULL if they are not all there. */
+/* size bytes of the file at offset, owned by libelf until close; NULL if the file is too short. */
 static const uint8_t *file_chunk(struct objfile *file, uint64_t offset, uint64_t size)
 {
 	if (size == 0 || size > SECTION_SIZE_MAX || offset > INT64_MAX)
@@ -93,7 +93,7 @@ static void find_build_id_in_notes(
 			set_build_id(file, id, id_size);
 			return;
 		}
-		/* The last note need not be padded. */
+		/* The last note may lack padding. */
 		uint64_t padding = -cursor_offset(&c) & pad;
 		cursor_skip(&c, padding < cursor_left(&c) ? padding : cursor_left(&c));
 	}
@@ -148,7 +148,7 @@ static void take_note_sections(struct objfile *file)
 	}
 }
 
-/* any: other classes and byte orders are welcome, too. */
+/* any: also accept other classes and byte orders. */
 static struct error *take_headers(struct objfile *file, bool any)
 {
 	if (elf_kind(file->elf) != ELF_K_ELF || gelf_getehdr(file->elf, &file->header) == NULL)
@@ -182,7 +182,7 @@ static struct error *create(Elf *elf, int fd, const char *name, bool any, struct
 
 static struct error *open_path(const char *path, bool any, struct objfile **file)
 {
-	/* O_NONBLOCK: a fifo must not make us wait; it changes nothing for regular files. */
+	/* O_NONBLOCK: do not wait on a fifo; no effect on regular files. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 
@@ -200,8 +200,7 @@ static struct error *open_memory(
 	const void *bytes, size_t size, const char *name, bool any, struct objfile **file)
 {
 	elf_version(EV_CURRENT);
-	/* libelf wants it writable, but only writes where elf_update or a conversion is asked for.
-	 */
+	/* libelf's parameter is not const, but it writes only for elf_update and conversions. */
 	return create(elf_memory((char *)(uintptr_t)bytes, size), -1, name, any, file);
 }
 
@@ -286,8 +285,8 @@ struct objfile_segment objfile_segment(const struct objfile *file, size_t i)
 
 /*
  * How well a segment explains a mapping that begins at file_off; 0: not at all.  The loader maps
- * whole pages, so that a page may belong to two segments; a mapping begins with its segment, if it
- * was not split later.
+ * whole pages, so a page may belong to two segments.  Unless a mapping was split later, it begins
+ * with its segment.
  */
 static unsigned int segment_fit(const struct objfile_segment *s, uint64_t file_off)
 {
@@ -321,7 +320,7 @@ void objfile_set_store(struct objfile *file, const struct objfile_store *store)
 	file->store = store;
 }
 
-/* The store's key for a packed section; NULL: it is not worth keeping, or the file has no name. */
+/* The store's key for a packed section; NULL: the section is too small, or the file has no name. */
 static char *store_key(const struct objfile *file, const struct objfile_section *section)
 {
 	if (file->store == NULL || file->build_id_size == 0 || section->size < STORE_MIN)
@@ -329,7 +328,7 @@ static char *store_key(const struct objfile *file, const struct objfile_section 
 	return xasprintf("%s-%u-%zx", file->build_id, section->index, section->size);
 }
 
-/* Unpacks a section, or has it from the store; NULL: it is not sound. */
+/* Unpacks a section, or loads it from the store; NULL: the data is invalid. */
 static uint8_t *unpack_or_load(const struct objfile *file, const struct objfile_section *section,
 	bool gnu_style, uint64_t *size)
 {
@@ -380,7 +379,7 @@ static struct objfile_section section_header(Elf_Scn *scn, const GElf_Shdr *sh)
 	};
 }
 
-/* Reads a section; gnu_style: it is one of the .zdebug_ kind. */
+/* Reads a section; gnu_style: its name begins with .zdebug_. */
 static bool section_read(struct objfile *file, Elf_Scn *scn, const GElf_Shdr *sh, bool gnu_style,
 	struct objfile_section *section)
 {
@@ -482,7 +481,7 @@ bool objfile_header_named(struct objfile *file, const char *name, struct objfile
 	return false;
 }
 
-/* ---- by place ---- */
+/* ---- by position ---- */
 
 bool objfile_place(
 	const struct objfile *file, uint64_t obj_addr, uint64_t *file_off, uint64_t *left)
@@ -500,7 +499,7 @@ bool objfile_place(
 
 bool objfile_read(struct objfile *file, uint64_t file_off, uint8_t *bytes, size_t size)
 {
-	/* Not by libelf, which would keep it until the end. */
+	/* libelf would keep the bytes until the file is closed. */
 	if (file->fd >= 0)
 		return pread(file->fd, bytes, size, (off_t)file_off) == (ssize_t)size;
 	const uint8_t *chunk = file_chunk(file, file_off, size);

@@ -31,7 +31,7 @@ struct perfmap {
 	size_t bad_lines;
 };
 
-/* A hexadecimal number, with or without 0x, and the blanks behind it, taken off the line. */
+/* Takes a hexadecimal number, with or without 0x, and the blanks after it off the line. */
 static bool take_number(struct str *line, uint64_t *number)
 {
 	size_t i = str_starts_with(*line, STR("0x")) ? 2 : 0, first = i;
@@ -88,7 +88,7 @@ struct perfmap *perfmap_parse(struct str bytes)
 	return map;
 }
 
-/* All of an open file, which may still be growing. */
+/* Reads all of an open file, which may still be growing. */
 static struct error *read_all(int fd, const char *path, uint64_t size, struct perfmap **map)
 {
 	char *data = xalloc(size + 1);
@@ -140,7 +140,7 @@ struct error *perfmap_open_file(const char *path, uint32_t uid, struct perfmap *
 	return err;
 }
 
-/* The number that a process has in its own, innermost, pid namespace. */
+/* A process's number in its own, innermost, pid namespace. */
 static int64_t innermost_pid(int64_t pid)
 {
 	char *path = xasprintf("/proc/%" PRId64 "/status", pid);

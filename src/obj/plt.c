@@ -22,7 +22,7 @@ static const char *const section_names[PLT_SECTION_MAX] = {".plt", ".plt.sec", "
 struct plt_reader {
 	struct objfile *file;
 	const struct arch *arch;
-	struct map slots; /* of the GOT: obj_addr → index of the symbol in .dynsym */
+	struct map slots; /* of the GOT: obj_addr → symbol index in .dynsym */
 	struct objfile_section symbols, strings;
 	size_t string_size; /* up to and including the last NUL */
 };
@@ -52,7 +52,7 @@ static void plt_add_slots(struct plt_reader *r, const Elf64_Rela *relocations, s
 	}
 }
 
-/* Piece by piece: a large library has megabytes of them, nearly all of other types. */
+/* Reads in pieces: a large library has megabytes of relocations, nearly all of other types. */
 static void plt_read_relocations(struct plt_reader *r, const struct objfile_section *section)
 {
 	static const size_t most = 1024;
@@ -74,7 +74,7 @@ static void plt_read_relocations(struct plt_reader *r, const struct objfile_sect
 	free(relocations);
 }
 
-/* Of .rela.plt and .rela.dyn, the relocations that are applied when the object is loaded. */
+/* Reads the relocations applied at load time, from .rela.plt and .rela.dyn. */
 static void plt_read_slots(struct plt_reader *r)
 {
 	struct objfile_section section;

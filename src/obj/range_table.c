@@ -50,7 +50,7 @@ static void range_table_sort(struct range_table *t)
 	}
 }
 
-/* The ranges that have begun: a binary heap of pointers, highest rank first. */
+/* The open ranges: a binary heap of pointers, highest rank first. */
 struct heap {
 	const struct range **data;
 	size_t count, capacity;
@@ -87,7 +87,7 @@ static void heap_pop(struct heap *h)
 		h->data[i] = last;
 }
 
-/* Appends [low, high) of r, or makes the last one longer if it is of the same value. */
+/* Appends [low, high) of r, or extends the last range if it is adjacent and of the same value. */
 static void flat_append(
 	struct range_table *flat, uint64_t low, uint64_t high, const struct range *r)
 {

@@ -18,7 +18,7 @@
 #define ELFCOMPRESS_ZSTD 2
 #endif
 
-/* Deflate cannot do better than this; zstd can, on runs that no debug section has. */
+/* Deflate's maximum ratio.  zstd can exceed it, but only on runs that no debug section has. */
 #define RATIO_MAX 1032
 
 static bool inflate_into(const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)
@@ -28,7 +28,7 @@ static bool inflate_into(const uint8_t *in, size_t in_size, uint8_t *out, size_t
 
 	if (inflateInit(&z) != Z_OK)
 		return false;
-	/* zlib counts in 32 bits. */
+	/* zlib's counters have 32 bits. */
 	while (state == Z_OK && (in_size || out_size)) {
 		uInt give = in_size > 1u << 30 ? 1u << 30 : (uInt)in_size;
 		uInt room = out_size > 1u << 30 ? 1u << 30 : (uInt)out_size;
@@ -44,7 +44,7 @@ static bool inflate_into(const uint8_t *in, size_t in_size, uint8_t *out, size_t
 	return out_size == 0 && state == Z_STREAM_END;
 }
 
-/* Unpacks bytes of the given ELFCOMPRESS_ type; NULL if they are not sound. */
+/* Unpacks bytes of the given ELFCOMPRESS_ type; NULL if they are invalid. */
 static uint8_t *unpack(uint32_t type, const uint8_t *in, size_t in_size, uint64_t out_size)
 {
 	if (out_size == 0 || out_size > SECTION_UNPACK_MAX || out_size / RATIO_MAX > in_size)

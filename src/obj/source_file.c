@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 
-/* A NUL so near the start means that it is no text. */
+/* A NUL this close to the start means that the file is not text. */
 #define BINARY_LOOK_BYTES ((size_t)8192)
 
 struct error *source_map_add(struct source_map *map, const char *rule)
@@ -59,7 +59,7 @@ struct str source_map_apply(const struct source_map *map, struct str path, struc
 	return path;
 }
 
-/* Whether it is there, and how old. */
+/* Gets its age; false if it does not exist or is not usable. */
 static bool look_at(const char *path, struct source_file *file)
 {
 	struct stat info;
@@ -72,7 +72,7 @@ static bool look_at(const char *path, struct source_file *file)
 	return true;
 }
 
-/* Under the current folder by the ends of its path, as long as a folder's name is among them. */
+/* Tries ever shorter ends of the path, with at least one folder, in the current folder. */
 static bool look_here(struct str path, struct source_file *file)
 {
 	const char *last = path.data ? memrchr(path.data, '/', path.size) : NULL;

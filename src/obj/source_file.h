@@ -40,8 +40,8 @@ struct source_file {
 #define SOURCE_FILE_BYTES_MAX ((uint64_t)64 << 20)
 
 /*
- * Finds and reads the file at that path, with the map's rules applied.  If it is not there, tries
- * the suffixes of its path in the current folder, the longest first, that have at least one folder
+ * Finds and reads the file at that path, with the map's rules applied.  If it is missing, tries the
+ * suffixes of its path in the current folder, the longest first, that have at least one folder
  * (/build/app/src/eval.c as app/src/eval.c or src/eval.c).  Everything lives in the arena.
  */
 struct source_file source_file_read(

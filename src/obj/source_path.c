@@ -8,7 +8,7 @@ static bool is_absolute(struct str path)
 	return path.size && path.data[0] == '/';
 }
 
-/* Adds one component; ".." takes the last one away if there is one to take. */
+/* Adds one component; ".." removes the last one, if any. */
 static void add_component(struct strbuf *path, struct str component)
 {
 	if (component.size == 0 || str_equal(component, STR(".")))

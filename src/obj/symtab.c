@@ -158,7 +158,7 @@ static void symtab_add_go(void *context, uint64_t low, uint64_t high, const char
 					 .type = SYMBOL_FUNCTION});
 }
 
-/* How a name looks to people: reserved aliases such as __libc_malloc or _IO_puts come second. */
+/* Order of names for people: reserved aliases such as __libc_malloc or _IO_puts come last. */
 static int name_compare(const char *a, const char *b)
 {
 	size_t underscores_a = strspn(a, "_"), underscores_b = strspn(b, "_");
@@ -185,7 +185,7 @@ static int alias_compare(const struct candidate *a, const struct candidate *b)
 	return name_compare(a->name, b->name);
 }
 
-/* Where the next function begins, as far as there are some without a symbol. */
+/* Where the next function begins, if there are functions without symbols. */
 static uint64_t next_start(struct symtab *t, struct objfile *object, uint64_t addr)
 {
 	if (t->is_full)
@@ -196,8 +196,8 @@ static uint64_t next_start(struct symtab *t, struct objfile *object, uint64_t ad
 }
 
 /*
- * The end of a candidate that is the best at its address; 0 if it is but a label.  next_addr: where
- * the next ones are.
+ * The end of the best candidate at its address; 0 if it is only a label.  next_addr: the address of
+ * the next candidate.
  */
 static uint64_t candidate_end(struct symtab *t, struct objfile *object, const struct candidate *c,
 	uint64_t next_addr, uint64_t sized_until)
@@ -217,7 +217,7 @@ static uint64_t candidate_end(struct symtab *t, struct objfile *object, const st
 	return end < c->limit ? end : c->limit;
 }
 
-/* The candidates by address; they stay where they are. */
+/* Sorts pointers to the candidates by address. */
 static void symtab_sort(struct symtab *t)
 {
 	t->by_addr = xcalloc(t->candidates.count ? t->candidates.count : 1, sizeof(*t->by_addr));
@@ -226,7 +226,7 @@ static void symtab_sort(struct symtab *t)
 	sort_items(t->by_addr, t->candidates.count);
 }
 
-/* The best of those at the address of the first; *next: the first of the next address. */
+/* The best candidate at the address of number first; *next: the first at the next address. */
 static uint32_t best_candidate(
 	const struct symtab *t, const struct sort_item *items, size_t first, size_t *next)
 {
@@ -256,7 +256,7 @@ static void symtab_flatten(struct symtab *t, struct objfile *object)
 
 		if (c->size && end > sized_until)
 			sized_until = end;
-		/* Of nested ranges the inner one begins later: it has the higher rank. */
+		/* Of nested ranges, the inner one begins later, so it has the higher rank. */
 		range_table_add(&t->ranges,
 			(struct range){c->addr, end, .rank = (uint32_t)i, .value = best});
 	}
@@ -303,10 +303,10 @@ size_t symtab_count(const struct symtab *t)
 	return t->ranges.count;
 }
 
-/* "write@@GLIBC_2.2.5" is write; a name may begin with '@'. */
+/* "write@@GLIBC_2.2.5" becomes "write"; a name may begin with '@'. */
 static struct str name_without_version(const char *name)
 {
-	assert(name[0]); /* no reader of tables lets an empty one in */
+	assert(name[0]); /* readers skip empty names */
 	const char *at = strchr(name + 1, '@');
 	return (struct str){name, at ? (size_t)(at - name) : strlen(name)};
 }
@@ -332,13 +332,13 @@ bool symtab_find(const struct symtab *t, uint64_t obj_addr, struct symbol *symbo
 	return true;
 }
 
-/* The first of the candidates at that address or behind. */
+/* The first candidate at or after the address. */
 static size_t first_at(const struct symtab *t, uint64_t addr)
 {
 	return partition_point(i, (size_t)0, t->candidates.count, t->by_addr[i].key < addr);
 }
 
-/* The candidates at the address where the range's function begins: [*first, the result). */
+/* The candidates at the start of the range's function: [*first, the result). */
 static size_t namesakes(const struct symtab *t, const struct range *range, size_t *first)
 {
 	uint64_t addr = t->candidates.data[range->value].addr;

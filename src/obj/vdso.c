@@ -1,6 +1,6 @@
 /*
- * Finds the vdso with getauxval.  Its size is not available; like all ELF files that linkers write,
- * it ends with the section headers, or with its last segment.
+ * Finds the vDSO with getauxval, which does not report its size.  Like all linked ELF files, it
+ * ends with its section headers or its last segment.
  */
 #include "obj/vdso.h"
 

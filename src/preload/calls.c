@@ -19,13 +19,13 @@
 /* Since Linux 6.12. */
 #define RING_ABSOLUTE 32u
 
-/* Where a call has its timeout. */
+/* The position of a call's timeout. */
 enum timeout_kind {
-	TIMEOUT_OTHER, /* the call is none of these */
-	TIMEOUT_NONE,  /* it has none, or an absolute one, or the kernel writes what is left */
+	TIMEOUT_OTHER, /* an unknown call */
+	TIMEOUT_NONE,  /* none, or an absolute one, or the kernel writes the remaining time */
 	TIMEOUT_MS,
 	TIMEOUT_TIME,
-	TIMEOUT_RING, /* in the argument's own struct */
+	TIMEOUT_RING, /* in io_uring_enter's argument struct */
 };
 
 struct timeout {
@@ -33,7 +33,7 @@ struct timeout {
 	int argument;
 };
 
-/* What io_uring_enter takes where it takes more than a mask. */
+/* io_uring_enter's extended argument. */
 struct ring_argument {
 	uint64_t mask;
 	uint32_t mask_bytes, unused;
@@ -92,7 +92,7 @@ static struct timeout timeout_of(long number, const long a[6])
 	}
 }
 
-/* The time that a call waits at most; below 0: forever, or not known yet. */
+/* The maximum time that a call waits; below 0: forever, or not known yet. */
 static int64_t most_ns(const struct timeout *timeout, const long a[6])
 {
 	long argument = a[timeout->argument];
@@ -115,7 +115,7 @@ static long call(syscall_fn *real, long number, const long a[6])
 	return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-/* Only after the call has once been made: its pointers are good. */
+/* Used only after the call was made once, so its pointers are valid. */
 static long call_for_rest(syscall_fn *real, long number, const long a[6],
 	const struct timeout *timeout, const struct preload_wait *wait)
 {
@@ -144,7 +144,7 @@ long preload_call(syscall_fn *real, long number, const long a[6])
 
 	if (timeout.kind == TIMEOUT_OTHER || !preload_process.on)
 		return call(real, number, a);
-	/* A bad pointer is the kernel's to refuse: what it holds is read when the kernel has. */
+	/* The kernel must reject a bad pointer, so the memory is read only after the call. */
 	uint64_t begin_ns = preload_now_ns();
 	struct preload_wait wait = preload_wait_begin(-1);
 	long got = call(real, number, a);

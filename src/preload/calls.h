@@ -9,7 +9,7 @@
 
 typedef long syscall_fn(long, long, long, long, long, long, long);
 
-/* Makes it by the real function, and again where our signal alone has ended a wait. */
+/* Makes the call with the real function, and repeats it if only our signal has ended a wait. */
 long preload_call(syscall_fn *real, long number, const long a[6]);
 
 #endif

@@ -20,10 +20,10 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* A call of the library's; those of its arguments that filters look at. */
+/* One of the library's calls, with the arguments that filters inspect. */
 struct call {
 	int number;
-	bool may_fail; /* an error is as good */
+	bool may_fail; /* an error is acceptable */
 	long a, b, c;
 };
 
@@ -60,7 +60,7 @@ struct machine {
 	uint32_t memory[BPF_MEMWORDS];
 };
 
-/* A 32-bit word of the data; false: the kernel would not have taken the filter. */
+/* A 32-bit word of the data; false: the kernel would not have accepted the filter. */
 static bool load_data(struct machine *m, uint32_t offset)
 {
 	if (offset % sizeof(m->a) != 0 || offset > sizeof(*m->data) - sizeof(m->a))
@@ -199,7 +199,7 @@ static bool step(struct machine *m, const struct sock_filter *f, uint64_t *skip)
 	}
 }
 
-/* What the filter returns; one that is none kills. */
+/* The filter's result; an invalid one kills. */
 static uint32_t run(const struct sock_filter *code, size_t count, const struct seccomp_data *data)
 {
 	struct machine m = {.data = data};
@@ -216,7 +216,7 @@ static uint32_t run(const struct sock_filter *code, size_t count, const struct s
 	return SECCOMP_RET_KILL_PROCESS;
 }
 
-/* ---- what the library needs ---- */
+/* ---- the library's calls ---- */
 
 static bool allows(const struct sock_filter *code, size_t count, const struct call *call)
 {

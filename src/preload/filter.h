@@ -8,9 +8,9 @@
 #include <stddef.h>
 
 /*
- * Whether the filter lets through all that the library calls in a thread, so that sampling may go
- * on under it.  It comes from the program and need not be one that the kernel would take: of such a
- * filter the answer is false.
+ * Whether the filter allows all calls that the library makes in a thread, so that sampling can
+ * continue under it.  It comes from the program, and need not be one that the kernel accepts; then
+ * the answer is false.
  */
 bool preload_filter_allows(const struct sock_filter *code, size_t count);
 

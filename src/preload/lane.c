@@ -65,7 +65,7 @@ void preload_lane_refuse(struct preload_lane *lane)
 	atomic_fetch_add(&lane->header->refused, 1);
 }
 
-/* [*begin, *end) of the data is free. */
+/* Finds unused space [*begin, *end) in the data. */
 static bool find_room(const struct preload_lane *lane, size_t least, uint64_t *begin, uint64_t *end)
 {
 	uint32_t tail = atomic_load_explicit(&lane->slot->tail, memory_order_acquire);
@@ -90,7 +90,7 @@ static bool find_room(const struct preload_lane *lane, size_t least, uint64_t *b
 	return *begin + least <= *end;
 }
 
-/* Whether the data has memory up to there. */
+/* Whether the data has memory up to `end`; allocates it if necessary. */
 static bool back(struct preload_lane *lane, uint64_t end)
 {
 	if (end <= lane->backed_bytes)
@@ -99,7 +99,7 @@ static bool back(struct preload_lane *lane, uint64_t end)
 	long failed = raw3(SYS_madvise, lane->data + lane->backed_bytes, end - lane->backed_bytes,
 		MADV_POPULATE_WRITE);
 
-	/* Linux before 5.14 does not know it: then the write itself must do. */
+	/* Linux before 5.14 does not support it: then the write itself must allocate. */
 	if (failed != 0 && failed != -EINVAL)
 		return false;
 	lane->backed_bytes = end;

@@ -15,27 +15,27 @@ struct preload_lane {
 	uint8_t *data;
 	uint64_t data_bytes;
 	uint32_t number;			      /* of the slot */
-	uint32_t head;				      /* the slot's, but ours */
-	uint32_t begin;				      /* of the record being made */
-	uint64_t backed_bytes;			      /* of data: have memory */
-	struct preload_place places[PRELOAD_RECORDS]; /* the slot's, but ours */
+	uint32_t head;				      /* own copy of the slot's */
+	uint32_t begin;				      /* of the current record */
+	uint64_t backed_bytes;			      /* of the data: bytes that have memory */
+	struct preload_place places[PRELOAD_RECORDS]; /* own copy of the slot's */
 };
 
 /*
- * Takes a free slot below slot_count for the thread of that tid (not 0). base: the shared memory.
- * False: there is none, which is counted.
+ * Takes an unused slot below slot_count for the thread with that tid (not 0).  base: the shared
+ * memory.  False: there is none, which is counted.
  */
 bool preload_lane_take(struct preload_lane *lane, uint8_t *base, uint32_t slot_count, uint32_t tid);
-/* Gives the unused slot back; counts the thread as one without a slot. */
+/* Returns the unused slot; counts the thread as one without a slot. */
 void preload_lane_refuse(struct preload_lane *lane);
 /*
- * Room for a record of least to most bytes: *room says how many. NULL: there is not so much, or no
- * memory behind it.
+ * Room for a record of least to most bytes; *room is its size.  NULL: there is not enough room or
+ * memory.
  */
 uint8_t *preload_lane_begin(struct preload_lane *lane, size_t least, size_t most, size_t *room);
-/* The record is there, in so many bytes of the room. */
+/* Completes the record, which has that size. */
 void preload_lane_end(struct preload_lane *lane, size_t size);
-/* A sample found no room. */
+/* Counts a sample without room. */
 void preload_lane_lose(struct preload_lane *lane);
 
 #endif

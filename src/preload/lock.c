@@ -14,7 +14,7 @@
 #define MCL_ONFAULT 4
 #endif
 
-/* A bit for each slot that a thread of this process has. */
+/* A bit for each slot owned by a thread of this process. */
 static _Atomic uint64_t own[PRELOAD_SLOTS / 64];
 
 void preload_lock_note(uint32_t slot, bool is_own)

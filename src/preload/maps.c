@@ -17,22 +17,22 @@
 #define TEXT_MAX ((size_t)64 << 10)
 #define TEXT_MIN ((size_t)8 << 10)
 #define RANGES	 512
-/* Code that is nowhere to be found is not looked for at every sample. */
+/* Code that was not found is not searched for again at every sample. */
 #define PAUSE_NS UINT64_C(20000000)
 
 struct range {
 	uint64_t low_va, high_va;
 };
 
-/* The mappings told last, ascending.  Odd sequence: being written. */
+/* The mappings reported last, ascending.  The sequence is odd while they are written. */
 static struct {
 	_Atomic uint32_t sequence;
-	_Atomic uint64_t missed_ns; /* when code was last found nowhere */
+	_Atomic uint64_t missed_ns; /* when code was last not found */
 	uint32_t count;
 	struct range ranges[RANGES];
 } known;
 
-/* ---- what is known ---- */
+/* ---- reported code ---- */
 
 static bool ranges_hold(uint64_t va)
 {
@@ -77,10 +77,10 @@ void preload_maps_notice(struct preload_thread *t, uint64_t va)
 
 struct maps_text {
 	char *data;
-	size_t size;  /* lines of code, kept */
-	size_t found; /* bytes behind them, not looked at yet */
+	size_t size;  /* kept lines of code */
+	size_t found; /* bytes after them, not parsed yet */
 	size_t room;
-	struct range *ranges; /* NULL: somebody else is writing them */
+	struct range *ranges; /* NULL: another thread is writing them */
 	uint32_t count;
 };
 
@@ -100,7 +100,7 @@ static uint64_t parse_hex(const char **text)
 	}
 }
 
-/* "low-high perms …": keeps the line if it is code. */
+/* "low-high perms …": keeps the line if it is for code. */
 static void take_line(struct maps_text *text, const char *line, size_t size)
 {
 	const char *at = line;
@@ -116,7 +116,7 @@ static void take_line(struct maps_text *text, const char *line, size_t size)
 		text->ranges[text->count++] = range;
 }
 
-/* Takes the whole lines out of what was found; the beginning of another stays. */
+/* Parses the complete lines; an incomplete one stays. */
 static void take_lines(struct maps_text *text)
 {
 	const char *line = text->data + text->size;
@@ -130,7 +130,7 @@ static void take_lines(struct maps_text *text)
 	memmove(text->data + text->size, line, text->found);
 }
 
-/* False: there is more than room. */
+/* False: there is not enough room. */
 static bool read_maps(struct maps_text *text)
 {
 	long fd = raw4(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);

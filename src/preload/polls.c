@@ -48,14 +48,14 @@ preload_exported int ppoll(
 	return got;
 }
 
-/* ---- select: where it fails the sets are as they were ---- */
+/* ---- select: on failure the sets are unchanged ---- */
 
 static struct timespec time_of(const struct timeval *time)
 {
 	return (struct timespec){time->tv_sec, time->tv_usec * 1000};
 }
 
-/* Rounded up. */
+/* Rounds up. */
 static struct timeval timeval_of(struct timespec time)
 {
 	long us = (time.tv_nsec + 999) / 1000;
@@ -116,7 +116,7 @@ preload_exported int epoll_pwait(
 	return got;
 }
 
-/* A libc that has it not would not have had the program begin. */
+/* If libc lacked it, the program could not have started. */
 preload_exported int epoll_pwait2(int epoll, struct epoll_event *events, int most,
 	const struct timespec *timeout, const sigset_t *mask)
 {

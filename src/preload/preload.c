@@ -22,7 +22,7 @@
 
 #include "preload/raw.h"
 
-/* Of the program's limit on its address space, we take no more than this part. */
+/* If the program's address space is limited, the library takes at most this part. */
 #define ADDRESS_SPACE_PART 16
 #define STACK_MAX	   ((uint64_t)1 << 30)
 #define PAGE_BYTES	   UINT64_C(4096)
@@ -30,7 +30,7 @@
 struct preload_process preload_process;
 __thread struct preload_thread preload_self __attribute__((tls_model("initial-exec")));
 
-/* How many pieces of data may be mapped under a limit of address space. */
+/* How many pieces of data may be mapped with limited address space. */
 static int32_t pieces_affordable(uint64_t limit)
 {
 	uint64_t part = limit / ADDRESS_SPACE_PART;
@@ -41,7 +41,7 @@ static int32_t pieces_affordable(uint64_t limit)
 	return part < PRELOAD_SLOTS ? (int32_t)part : PRELOAD_SLOTS;
 }
 
-/* Whether the memory is the recorder's: any process may have got its pid, or what was its id. */
+/* Whether the memory is the recorder's: its pid or segment id may have been reused. */
 static bool is_ours(const void *memory)
 {
 	return ((const struct preload_header *)memory)->magic == PRELOAD_MAGIC;
@@ -66,7 +66,7 @@ static void *map_file(size_t size)
 	return NULL;
 }
 
-/* All or nothing. */
+/* Maps the whole segment, or nothing. */
 static void *map_segment(const char *id)
 {
 	struct shmid_ds ds;
@@ -106,7 +106,7 @@ static bool map_memory(const char *path)
 				 : map_segment(path + sizeof(PRELOAD_SEGMENT) - 1);
 	if (!memory)
 		return false;
-	/* A core dump would hold it all, holes too. */
+	/* A core dump would contain all of it, including holes. */
 	madvise(memory, size, MADV_DONTDUMP);
 	preload_process.header = memory;
 	preload_process.slot_count = PRELOAD_SLOTS;
@@ -147,7 +147,7 @@ void preload_piece_unmap(struct preload_lane *lane)
 	atomic_fetch_add(&preload_process.pieces_left, 1);
 }
 
-/* The program's name is the last thing on the first thread's stack. */
+/* The program's name is the last item on the first thread's stack. */
 static uint64_t first_stack_end(void)
 {
 	const char *name = (const char *)getauxval(AT_EXECFN); /* NOLINT */
@@ -172,7 +172,7 @@ static void register_first_thread(void)
 
 static __thread uint64_t mask_before_fork __attribute__((tls_model("initial-exec")));
 
-/* A pending signal has the kernel begin a fork anew: none during it. */
+/* A pending signal makes the kernel restart a fork, so hold signals during it. */
 static void before_fork(void)
 {
 	uint64_t ours = UINT64_C(1) << (SIGURG - 1);
@@ -192,7 +192,7 @@ static void in_child(void)
 {
 	int32_t parent_pid = preload_process.global_pid;
 
-	/* It may be the first in another time namespace. */
+	/* It may be the first process in another time namespace. */
 	if (preload_self.sealed) {
 		atomic_fetch_add(&preload_process.header->sealed, 1);
 		return;
@@ -204,7 +204,7 @@ static void in_child(void)
 }
 
 typedef void fork_fn(void);
-/* glibc has pthread_atfork in a static part only, and its program may be linked to musl. */
+/* glibc has pthread_atfork only in a static part, and the program may be linked with musl. */
 extern int __register_atfork(fork_fn *before, fork_fn *after, fork_fn *child, void *object)
 	__attribute__((weak));
 
@@ -218,7 +218,7 @@ static bool watch_forks(void)
 	return atfork && atfork(before_fork, after_fork, in_child) == 0;
 }
 
-/* Whether the system uses the processor's protection keys. */
+/* Whether the system uses memory protection keys. */
 static bool has_keys(void)
 {
 	enum { LEAF = 7, OSPKE = 1 << 4 };
@@ -246,7 +246,7 @@ __attribute__((constructor)) static void begin(void)
 	register_first_thread();
 }
 
-/* ---- ends ---- */
+/* ---- exit ---- */
 
 __attribute__((destructor)) static void end(void)
 {

@@ -18,7 +18,7 @@
 
 #include "preload/lane.h"
 
-/* The function of that name behind ours. */
+/* The next function with that name after ours. */
 #define PRELOAD_REAL(name, type)                                                                   \
 	static type *real_##name(void)                                                             \
 	{                                                                                          \
@@ -35,54 +35,57 @@
 /* This process. */
 struct preload_process {
 	bool on;		       /* the recorder was found */
-	bool has_keys;		       /* memory may be shut by protection keys */
+	bool has_keys;		       /* protection keys may block access to memory */
 	struct preload_header *header; /* the shared memory */
-	uint32_t slot_count;	       /* that it has room for; 0: threads are sampled no more */
+	uint32_t slot_count;	       /* number of slots in it; 0: threads are no longer sampled */
 	bool in_pieces;		       /* each thread maps its own data */
-	_Atomic int32_t pieces_left;   /* that may be mapped */
-	char path[64];		       /* where the recorder said that the memory is */
-	int32_t global_pid;	       /* as the recorder does */
+	_Atomic int32_t pieces_left;   /* number that may be mapped */
+	char path[64];		       /* where the memory is, from the recorder */
+	int32_t global_pid;	       /* in the recorder's namespace */
 };
 extern struct preload_process preload_process;
 
 /* A thread; all zero until it is registered. */
 struct preload_thread {
 	bool active;	    /* has a lane */
-	bool sealed;	    /* by seccomp: we make no system call in it any more */
-	bool held;	    /* our signal is blocked in it, in truth */
-	bool was_active;    /* before that */
-	volatile bool busy; /* a record is being made */
-	int tid;	    /* as the process sees it */
+	bool sealed;	    /* by seccomp: no more system calls by the library in it */
+	bool held;	    /* our signal is really blocked in it */
+	bool was_active;    /* the state before that */
+	volatile bool busy; /* a record is being written */
+	int tid;	    /* in the process's namespace */
 	struct preload_lane lane;
-	uint64_t stack_low_va, stack_high_va; /* may be copied as memory; 0, 0: not known */
-	/* timer.c: the kernel's ids of the timer and of the one that tells that it runs again */
+	uint64_t stack_low_va, stack_high_va; /* can be copied directly; 0, 0: unknown */
+	/*
+	 * timer.c: the kernel's ids of the timer, and of the one that shows that the thread runs
+	 * again
+	 */
 	int timer, tick;
 	bool has_timer, has_tick;
-	bool rests;			   /* only the second one is set */
-	int armed_cpu;			   /* where the timer is */
+	bool rests;			   /* only the second timer is set */
+	int armed_cpu;			   /* the timer's CPU */
 	uint64_t period_ns;		   /* of the timer */
 	uint64_t looked_ns, looked_cpu_ns; /* time and CPU time at the last signal */
 	uint64_t due_cpu_ns;		   /* the next sample */
-	uint64_t slept;			   /* how often, when last asked */
+	uint64_t slept;			   /* the count, when last read */
 	uint64_t random;
-	uint64_t checked_ns;	     /* when the recorder was last found to live */
-	struct preload_thread *next; /* of those that have slots */
+	uint64_t checked_ns;	     /* when the recorder was last known to be alive */
+	struct preload_thread *next; /* among those that have slots */
 	char name[16];
-	volatile unsigned cuts; /* system calls that our signal ended early, so far */
+	volatile unsigned cuts; /* number of system calls that our signal ended early */
 	unsigned samples;
-	uint64_t took_ns; /* by the last one */
+	uint64_t took_ns; /* for the last one */
 };
 extern __thread struct preload_thread preload_self __attribute__((tls_model("initial-exec")));
 
-/* CLOCK_MONOTONIC outside of all time namespaces, as the recorder has it. */
+/* CLOCK_MONOTONIC outside all time namespaces, as in the recorder. */
 uint64_t preload_now_ns(void);
 uint64_t preload_cpu_ns(void);
 
 /* ---- preload.c ---- */
 
 /*
- * Where address space is limited, only the data of threads that live is mapped, and less of it than
- * there is: of a lane that was just taken.  False: no more may be mapped.
+ * If address space is limited, only the data of living threads is mapped, and less of it.  Call it
+ * for a newly taken lane.  False: no more may be mapped.
  */
 #define PRELOAD_PIECE_BYTES ((uint64_t)512 << 10)
 bool preload_piece_map(struct preload_lane *lane);
@@ -90,7 +93,7 @@ void preload_piece_unmap(struct preload_lane *lane);
 
 /* ---- time.c ---- */
 
-/* Learns by how much this process's time namespace shifts its clock. */
+/* Finds the shift of the clock in this process's time namespace. */
 void preload_time_begin(void);
 
 /* ---- sleeps.c ---- */
@@ -98,14 +101,14 @@ void preload_time_begin(void);
 /* A wait that our signal may end early. */
 struct preload_wait {
 	uint64_t end_ns; /* UINT64_MAX: none */
-	unsigned cuts;	 /* of the thread, before it */
+	unsigned cuts;	 /* the thread's, before it */
 };
 
-/* It begins; timeout_ns below 0: it waits for ever. */
+/* Begins a wait; timeout_ns below 0: without a timeout. */
 struct preload_wait preload_wait_begin(int64_t timeout_ns);
-/* Whether it has failed, with EINTR, because of our signal: it is to be made again. */
+/* Whether it failed with EINTR because of our signal, and must be repeated. */
 bool preload_wait_again(struct preload_wait *wait, bool was_interrupted);
-/* What is left of it, also in milliseconds, rounded up. */
+/* The remaining time; also in milliseconds, rounded up. */
 struct timespec preload_wait_left(const struct preload_wait *wait);
 int preload_wait_left_ms(const struct preload_wait *wait);
 int64_t preload_ms_to_ns(int ms);
@@ -115,89 +118,90 @@ int64_t preload_time_to_ns(const struct timespec *time); /* NULL: below 0 */
 
 /* Registers the calling thread, if there is a slot. */
 void preload_thread_begin(uint32_t kind, int32_t parent_pid, uint64_t low_va, uint64_t high_va);
-/* The child of a fork has its parent's thread; it becomes one of its own. */
+/* In the child of a fork, changes the parent's thread to one of its own. */
 void preload_thread_forked(int32_t parent_pid);
-/* Nothing of ours happens any more in the calling thread, or in any of the process. */
+/* Stops all activity of the library in the calling thread, or in all threads of the process. */
 void preload_thread_seal(void);
 void preload_thread_seal_all(void);
-/* The calling thread was not sealed after all. */
+/* Undoes it, as the calling thread was not sealed after all. */
 void preload_thread_unseal(void);
-/* Puts a record that tells only the CPU time used until now. */
+/* Writes a record with only the CPU time used so far. */
 void preload_thread_account(struct preload_thread *t, uint32_t type);
 
 /*
- * The calling thread, to write records by hand: no signal disturbs until preload_leave.  NULL: it
- * has no lane, or is writing one already.
+ * The calling thread, to write records directly; our signal does nothing until preload_leave.
+ * NULL: it has no lane, or is already writing.
  */
 struct preload_thread *preload_enter(void);
 void preload_leave(struct preload_thread *t);
-/* A record of size bytes behind its head, which is filled in; NULL: no room. */
+/* Begins a record with size bytes after its head, which is filled in; NULL: no room. */
 void *preload_record_begin(struct preload_thread *t, uint32_t type, size_t size);
 void preload_record_end(struct preload_thread *t, size_t size);
 
 /* ---- timer.c ---- */
 
-/* Makes the calling thread's timer, whose first signal comes within an interval. */
+/* Creates the calling thread's timer, whose first signal comes within an interval. */
 void preload_timer_begin(struct preload_thread *t);
-/* Deletes what it has.  In handlers too. */
+/* Deletes its timers.  Safe in handlers. */
 void preload_timer_end(struct preload_thread *t);
 /*
- * Its signal came at that time and CPU time, in a system call or not: whether that is a sample.  If
- * not the timer is set anew.
+ * Its signal came at that time and CPU time, in a system call or not.  Returns whether to take a
+ * sample; if not, sets the timer again.
  */
 bool preload_timer_is_due(
 	struct preload_thread *t, uint64_t now_ns, uint64_t cpu_ns, bool is_in_call);
-/* The sample was taken; or it could not be, and is to be tried again soon. */
+/* The sample was taken; or it was not possible, and must be retried soon. */
 void preload_timer_sampled(struct preload_thread *t, uint64_t cpu_ns);
 void preload_timer_again(struct preload_thread *t);
-/* The calling thread, which rests, runs again. */
+/* The calling thread runs again after its timer was disabled. */
 void preload_timer_wake(void);
 
 /* ---- sample.c ---- */
 
-/* Handles one of our signals in the thread that it interrupted. */
+/* Handles one of our signals in the interrupted thread. */
 void preload_sample(void *context);
 
 /* ---- marks.c ---- */
 
 /*
- * How much of the stack [sp, end) the recorder needs: up to the innermost mark that is as it was,
- * or all of it.
+ * How much of the stack [sp, end) the recorder needs: up to the innermost unchanged mark, or all of
+ * it.
  */
 uint64_t preload_marks_needed(const struct preload_thread *t, uint64_t sp, uint64_t end_va);
 
 /* ---- maps.c ---- */
 
-/* Tells the recorder what code is mapped, as a record of that type. */
+/* Reports the mapped code, as a record of that type. */
 void preload_maps_tell(struct preload_thread *t, uint32_t type);
-/* Reports it if the code at va is not among what was reported last. */
+/* Reports mapped code if the code at va was not reported. */
 void preload_maps_notice(struct preload_thread *t, uint64_t va);
 
 /* ---- lock.c ---- */
 
-/* A thread of this process has that slot, or has it no more. */
+/* A thread of this process has taken or returned that slot. */
 void preload_lock_note(uint32_t slot, bool is_own);
 
 /* ---- signals.c ---- */
 
-/* Begins to take our signal; the program keeps believing that it is its own. */
+/* Begins to receive our signal; the program still seems to own it. */
 void preload_signals_begin(void);
-/* Makes our signal arrive in the calling thread, though the program may have blocked it. */
+/* Makes our signal arrive in the calling thread, even if the program has blocked it. */
 void preload_signals_thread(bool blocked_by_parent);
 /* Whether the program has blocked our signal in the calling thread. */
 bool preload_signals_blocked(void);
-/* Blocks our signal in the calling thread in truth, or lets it come again. */
+/* Really blocks or unblocks our signal in the calling thread. */
 void preload_signals_hold(bool hold);
-/* Gives the signal back to the program, and never takes it again. */
+/* Returns the signal to the program for good. */
 void preload_signals_end(void);
 
 /* ---- seccomp.c ---- */
 
-/* Seccomp filters that hold for the calling thread. */
+/* The number of seccomp filters of the calling thread. */
 uint32_t preload_seccomp_filters(void);
 /*
- * Before a system call of the program that may forbid it others: whether it does so, and sampling
- * has been ended where it will hold.  Then what it returned, -1 if it failed.
+ * Call it before a system call of the program that may restrict others: whether it does, in which
+ * case sampling has ended where it will apply.  Afterwards, pass the call's result, -1 if it
+ * failed.
  */
 bool preload_seccomp_before(long number, const long arguments[6]);
 void preload_seccomp_after(bool was_harmful, long got);

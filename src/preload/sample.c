@@ -17,18 +17,18 @@
 
 #include "preload/raw.h"
 
-/* Of the stack, so much is copied whatever the recorder knows of it. */
+/* This much of the stack is copied, even if the recorder knows it. */
 #define STACK_USUAL ((size_t)16 << 10)
-/* The most that leaves room for other samples. */
+/* The maximum that leaves room for other samples. */
 #define STACK_MAX(t) ((t)->lane.data_bytes / 2)
-/* Of a stack whose end is not known. */
+/* For a stack with an unknown end. */
 #define STACK_OTHER ((size_t)32 << 10)
 #define STACK_MIN   ((size_t)2 << 10)
 /* The recorder writes its heartbeat more often than this, unless it is stopped or dead. */
 #define SILENCE_NS UINT64_C(1000000000)
-/* Stopped, not dead, at most. */
+/* The recorder may be stopped for this long before it counts as dead. */
 #define SILENCE_MOST_NS (10 * SILENCE_NS)
-/* Samples between looks at the thread's name. */
+/* Samples between reports of the thread's name. */
 #define NAME_EVERY 64
 
 /* ---- the recorder ---- */
@@ -56,7 +56,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Copies up to room bytes of stack from sp on: how many. */
+/* Copies up to room bytes of the stack from sp on; returns how many. */
 static size_t copy_stack(
 	const struct preload_thread *t, const ucontext_t *context, uint8_t *out, size_t room)
 {
@@ -108,8 +108,8 @@ static void tell_name(struct preload_thread *t)
 }
 
 /*
- * Where the C library has the kernel keep it up to date, rseq(2): from glibc 2.35 on.  To ask takes
- * a system call elsewhere, which a filter may forbid.
+ * The kernel keeps it up to date in the C library's area, rseq(2), with glibc 2.35 and later.
+ * Otherwise it takes a system call, which a filter may forbid.
  */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));
@@ -153,9 +153,9 @@ static void take(
 /* ---- the signal ---- */
 
 /*
- * In a handler the kernel shuts all protection keys but the default one, also where the program
- * may read: V8 has its code behind one, and reading it would end the program.  The signal's return
- * gives the program its own rights back.  See pkeys(7).
+ * In a handler, the kernel denies all protection keys except the default one, even if the program
+ * may read.  V8's code has its own key, and reading it would kill the program.  The return from the
+ * signal restores the program's rights.  See pkeys(7).
  */
 static void open_keys(void)
 {
@@ -163,7 +163,7 @@ static void open_keys(void)
 		__asm__ volatile("wrpkru" : : "a"(0), "c"(0), "d"(0) : "memory");
 }
 
-/* Our own code, where a signal that was held back arrives: the program is elsewhere. */
+/* Our own code, where a delayed signal arrives: the program is elsewhere. */
 static bool is_our_code(uint64_t va)
 {
 	extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -179,16 +179,16 @@ static bool is_syscall(uint64_t va)
 	return memcmp((const void *)(uintptr_t)va, syscall_code, sizeof(syscall_code)) == 0;
 }
 
-/* Whether the program is at a system call: before the instruction if the kernel makes it again. */
+/* Whether the program is at a system call; before the instruction if the kernel restarts it. */
 static bool is_in_call(const ucontext_t *context)
 {
 	uint64_t pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP], in_page = pc % 4096;
 
-	/* The pages beside may not be there. */
+	/* The neighbouring pages may be missing. */
 	return (in_page >= 2 && is_syscall(pc - 2)) || (in_page <= 4094 && is_syscall(pc));
 }
 
-/* Of a thread that was woken: the recorder's clock says when, and what a sample weighs. */
+/* For a woken thread: the recorder's clock determines the time and the weight of its samples. */
 static void tick(struct preload_thread *t, uint64_t now_ns, const ucontext_t *context)
 {
 	if (is_our_code((uint64_t)context->uc_mcontext.gregs[REG_RIP]))
@@ -236,7 +236,10 @@ void preload_sample(void *context)
 	int code = errno;
 
 	open_keys();
-	/* If a signal of a lower number cut it, its handler comes after ours: we interrupt that. */
+	/*
+	 * If a signal with a lower number ended it, its handler runs after ours: we interrupt that
+	 * one.
+	 */
 	preload_self.cuts += is_cut(context);
 	struct preload_thread *t = preload_enter();
 

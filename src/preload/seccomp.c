@@ -26,10 +26,10 @@
 #include "preload/raw.h"
 
 #define STATUS_BYTES 8192
-/* The kernel takes no longer ones. */
+/* The kernel accepts no longer ones. */
 #define FILTER_MAX 4096
 
-/* ---- what a program was given by its parents ---- */
+/* ---- filters inherited from parents ---- */
 
 static uint32_t number_behind(const char *text, const char *name)
 {
@@ -45,7 +45,7 @@ static uint32_t number_behind(const char *text, const char *name)
 	return value;
 }
 
-/* With calls alone that its loader has made, too. */
+/* Uses only calls that the loader has made as well. */
 uint32_t preload_seccomp_filters(void)
 {
 	long fd = raw4(SYS_openat, AT_FDCWD, "/proc/thread-self/status", O_RDONLY | O_CLOEXEC, 0);
@@ -58,13 +58,13 @@ uint32_t preload_seccomp_filters(void)
 	uint32_t mode = number_behind(text, "\nSeccomp:");
 	uint32_t filters = number_behind(text, "\nSeccomp_filters:");
 
-	/* Linux before 5.9 does not tell how many. */
+	/* Linux before 5.9 does not report how many. */
 	return mode != 0 && filters == 0 ? 1 : filters;
 }
 
-/* ---- what it asks for ---- */
+/* ---- filters installed by the program ---- */
 
-/* Copies what the program points to, which may be nowhere. */
+/* Copies from the program's pointer, which may be invalid. */
 static bool copy(void *to, const void *from, size_t size)
 {
 	struct iovec local = {to, size}, remote = {(void *)(uintptr_t)from, size};
@@ -72,7 +72,7 @@ static bool copy(void *to, const void *from, size_t size)
 	return raw6(SYS_process_vm_readv, raw0(SYS_getpid), &local, 1, &remote, 1, 0) == (long)size;
 }
 
-/* Whether sampling may go on under the filter; one that can't be read is refused anyway. */
+/* Whether sampling can continue under the filter; an unreadable one will be rejected anyway. */
 static bool is_harmless(const void *filter)
 {
 	struct sock_fprog program;
@@ -93,7 +93,7 @@ static bool is_harmless(const void *filter)
 	return allowed;
 }
 
-/* What a call is about to do to the thread. */
+/* What a call will do to the thread. */
 enum harm { HARM_NONE, HARM_THREAD, HARM_PROCESS };
 
 static enum harm harm_of(long operation, unsigned long flags, const void *filter)

@@ -19,11 +19,11 @@
 #define PRELOAD_MAGIC	 UINT64_C(0x316c7065646e6f73) /* "sondepl1", little-endian */
 #define PRELOAD_VARIABLE "SONDE_PRELOAD"
 
-/* Where there may be no such file: a segment of System V's, with its number behind this. */
+/* If such a file is not possible: a System V segment, whose number follows this prefix. */
 #define PRELOAD_SEGMENT "shm:"
 
 #define PRELOAD_SLOTS	   4096
-#define PRELOAD_RECORDS	   64 /* of a slot at a time; a power of two */
+#define PRELOAD_RECORDS	   64 /* waiting in a slot; a power of two */
 #define PRELOAD_DATA_BYTES ((uint64_t)8 << 20)
 #define PRELOAD_SLOTS_OFF  4096
 #define PRELOAD_DATA_OFF   (PRELOAD_SLOTS_OFF + PRELOAD_SLOTS * sizeof(struct preload_slot))
@@ -31,27 +31,27 @@
 
 struct preload_header {
 	uint64_t magic;
-	_Atomic uint64_t interval_ns; /* between samples, by now */
+	_Atomic uint64_t interval_ns; /* current time between samples */
 	int32_t recorder_pid;
 	_Atomic uint32_t stop;	       /* no more samples */
-	_Atomic uint64_t heartbeat_ns; /* CLOCK_MONOTONIC, by the recorder while it lives */
-	_Atomic uint32_t slots_used;   /* no slot from here on was ever taken */
-	_Atomic uint32_t refused;      /* threads that found no slot */
-	_Atomic uint32_t sealed;       /* threads that are left alone, as seccomp holds for them */
-	uint32_t filters;	       /* of seccomp, that the recorder lives under itself */
+	_Atomic uint64_t heartbeat_ns; /* CLOCK_MONOTONIC, updated by the recorder while it lives */
+	_Atomic uint32_t slots_used;   /* slots from here on were never taken */
+	_Atomic uint32_t refused;      /* threads without a slot */
+	_Atomic uint32_t sealed;       /* threads abandoned because of seccomp */
+	uint32_t filters;	       /* seccomp filters of the recorder itself */
 	/*
-	 * Not 0: the library lies dormant.  Threads have slots and no timers; a thread that is
-	 * woken gets its signals from perf events whose descriptors have these numbers or more.
+	 * Not 0: the library is dormant.  Threads have slots but no timers.  A thread that is woken
+	 * gets its signals from perf events with descriptors of at least this number.
 	 */
 	uint32_t clock_fd_least;
-	/* Bit n: the recorder has something to take out of slot n. */
+	/* Bit n: slot n has new records. */
 	_Atomic uint64_t fresh[PRELOAD_SLOTS / 64];
 };
 
 /*
- * A run of frames of the thread's last stack, by a few of them: where the return address stands,
- * that address, and the print (unwind/print.h) of the three words above it.  While these are as
- * they were, the recorder knows the stack outside of them; to see that for itself it needs memory
+ * A run of frames of the thread's last stack, represented by some of them: the position of the
+ * return address, its value, and the print (unwind/print.h) of the three words above it.  While
+ * these are unchanged, the recorder knows the stack outside them; to recognize it, it needs memory
  * up to need_va.
  */
 #define PRELOAD_MARKS	   16
@@ -62,10 +62,10 @@ struct preload_mark {
 	uint64_t pc[PRELOAD_MARK_SLOTS], print[PRELOAD_MARK_SLOTS];
 };
 
-/* What the recorder tells a thread, at the beginning of its slot's data. */
+/* From the recorder to a thread, at the beginning of its slot's data. */
 struct preload_marks {
 	_Atomic uint32_t version;		  /* odd while the recorder writes */
-	uint32_t count;				  /* 0: the next sample is wanted whole */
+	uint32_t count;				  /* 0: the next sample should be whole */
 	struct preload_mark marks[PRELOAD_MARKS]; /* innermost first */
 };
 #define PRELOAD_MARKS_BYTES 8192u
@@ -77,10 +77,10 @@ struct preload_place {
 struct preload_slot {
 	_Alignas(64) _Atomic uint32_t
 		owner;	       /* tid, set by the thread; 0: free, set by the recorder */
-	_Atomic int32_t pid;   /* the owner's; 0: send it no signals */
-	_Atomic uint32_t head; /* records written, ever; the thread's */
-	_Atomic uint32_t tail; /* records taken out, ever; the recorder's */
-	_Atomic uint32_t lost; /* samples not written, as there was no room; the thread's */
+	_Atomic int32_t pid;   /* the owner's; 0: do not send it signals */
+	_Atomic uint32_t head; /* number of records written; the thread's */
+	_Atomic uint32_t tail; /* number of records removed; the recorder's */
+	_Atomic uint32_t lost; /* samples without room; the thread's */
 	struct preload_place places[PRELOAD_RECORDS];
 };
 
@@ -88,22 +88,23 @@ enum preload_record_type {
 	PRELOAD_START = 1,  /* a thread has a slot: struct preload_start follows */
 	PRELOAD_SAMPLE = 2, /* struct preload_sample, then the stack's bytes from sp on */
 	PRELOAD_NAME = 3,   /* the thread's name, 16 bytes */
-	/* Lines of /proc/self/maps, those of code only. */
-	PRELOAD_MAPS_ADDED = 4, /* perhaps more than before */
-	PRELOAD_MAPS_ALL = 5,	/* and no others */
-	PRELOAD_USED = 6,	/* nothing but how much CPU time was used until now */
-	PRELOAD_END = 7,	/* the same, and the thread ends */
-	PRELOAD_SEALED = 8,	/* the same, and it writes no more: it may make no system calls */
+	/* Lines of /proc/self/maps, for code only. */
+	PRELOAD_MAPS_ADDED = 4, /* may be new */
+	PRELOAD_MAPS_ALL = 5,	/* complete: no others exist */
+	PRELOAD_USED = 6,	/* only the CPU time used so far */
+	PRELOAD_END = 7,	/* like PRELOAD_USED; the thread ends */
+	PRELOAD_SEALED = 8,	/* like PRELOAD_USED; it writes no more, because it may make no
+				   system calls */
 };
 
 struct preload_record {
-	uint32_t type, size; /* size: with what follows */
+	uint32_t type, size; /* size: including what follows */
 	uint64_t time_ns;    /* CLOCK_MONOTONIC */
-	uint64_t cpu_ns;     /* that the thread has used, since its start */
+	uint64_t cpu_ns;     /* used by the thread since its start */
 };
 
 enum preload_start_kind {
-	PRELOAD_START_EXEC = 1, /* a program's first thread, by its constructor */
+	PRELOAD_START_EXEC = 1, /* a program's first thread, from its constructor */
 	PRELOAD_START_FORK = 2,
 	PRELOAD_START_THREAD = 3,
 };
@@ -118,8 +119,8 @@ struct preload_start {
 #define PRELOAD_REGS 17
 
 struct preload_sample {
-	uint64_t took_ns; /* the writing of the thread's sample before this one */
-	uint32_t cpu;	  /* UINT32_MAX: not known */
+	uint64_t took_ns; /* duration of writing the thread's previous sample */
+	uint32_t cpu;	  /* UINT32_MAX: unknown */
 	uint32_t unused;
 	uint64_t regs[PRELOAD_REGS];
 };

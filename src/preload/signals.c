@@ -24,10 +24,10 @@
 /* The program's own action. */
 static struct sigaction program_action;
 static atomic_flag action_lock = ATOMIC_FLAG_INIT;
-/* Signals whose action blocks ours, as the program asked for it. */
+/* Signals whose action blocks ours at the program's request. */
 static _Atomic uint64_t blocking_actions;
 
-/* Of the calling thread, as the program has asked for it. */
+/* The calling thread's state, as requested by the program. */
 static __thread struct {
 	bool blocked;
 	bool pending; /* one came while it was blocked */
@@ -58,7 +58,7 @@ static bool is_ours(const siginfo_t *info)
 	return info->si_code == SI_TIMER && info->si_value.sival_ptr == &preload_process;
 }
 
-/* Reads the program's action; reset: as SA_RESETHAND wants it, when it is about to be called. */
+/* Gets the program's action before calling it; reset: apply SA_RESETHAND. */
 static struct sigaction action_get(bool reset)
 {
 	struct sigaction action;
@@ -72,7 +72,7 @@ static struct sigaction action_get(bool reset)
 	return action;
 }
 
-/* What came while it was blocked is sent again, so that it arrives as any other. */
+/* A signal that came while it was blocked is sent again, to arrive like any other. */
 static void release_pending(void)
 {
 	if (believed.blocked || !believed.pending)
@@ -81,7 +81,7 @@ static void release_pending(void)
 	raw4(SYS_rt_tgsigqueueinfo, getpid(), raw0(SYS_gettid), SIGURG, &believed.info);
 }
 
-/* Of the calling thread; one that is sealed keeps what it has. */
+/* Changes the calling thread's mask; a sealed thread keeps its mask. */
 static void set_kernel_mask(int how, const uint64_t *set, uint64_t *before)
 {
 	if (before)
@@ -90,7 +90,10 @@ static void set_kernel_mask(int how, const uint64_t *set, uint64_t *before)
 		raw4(SYS_rt_sigprocmask, how, set, before, KERNEL_SET_BYTES);
 }
 
-/* The program's handler may be sampled, and left by a jump: our signal is not blocked in it. */
+/*
+ * The program's handler may be sampled, and may be left by a jump, so our signal is not blocked in
+ * it.
+ */
 static void deliver(siginfo_t *info, void *context)
 {
 	struct sigaction action = action_get(true);
@@ -128,7 +131,10 @@ static void on_signal(int number, siginfo_t *info, void *context)
 
 /* ---- actions ---- */
 
-/* All signals are held while the lock is, or a handler could wait for what it interrupted. */
+/*
+ * All signals are blocked while the lock is held; otherwise a handler could wait for the code that
+ * it interrupted.
+ */
 static void action_exchange(const struct sigaction *new_action, struct sigaction *old_action)
 {
 	uint64_t all = UINT64_MAX, before;
@@ -146,7 +152,7 @@ static void action_exchange(const struct sigaction *new_action, struct sigaction
 		*old_action = old;
 }
 
-/* Another signal's action: its mask must not block ours. */
+/* Sets another signal's action; its mask must not block our signal. */
 static int other_action(int number, const struct sigaction *new_action, struct sigaction *old)
 {
 	uint64_t bit = number > 0 && number < SIGNALS ? UINT64_C(1) << (number - 1) : 0;
@@ -248,7 +254,7 @@ static bool blocked_after(int how, const sigset_t *set, bool before)
 	return before && !is_member;
 }
 
-/* Sets the mask by the real function, without our signal. */
+/* Sets the mask with the real function, without our signal. */
 static int set_mask(sigmask_fn *real, int how, const sigset_t *set, sigset_t *old)
 {
 	bool before = believed.blocked;
@@ -309,7 +315,7 @@ static bool has_handler(void)
 	       (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
 }
 
-/* Takes back what has been sent to the thread and not come yet; nobody sends any more. */
+/* Removes our pending signals of the thread; no more are sent. */
 static void drop_ours(uint64_t ours)
 {
 	struct timespec on_its_way = {.tv_nsec = 2000000}, now = {0};
@@ -331,14 +337,14 @@ void preload_signals_hold(bool hold)
 	preload_self.held = hold;
 	if (!hold || !has_handler())
 		return;
-	/* The program wants to get its own. */
+	/* The program wants to receive its own. */
 	drop_ours(ours);
 	preload_self.held = believed.blocked;
 	if (!believed.blocked)
 		raw4(SYS_rt_sigprocmask, SIG_UNBLOCK, &ours, NULL, KERNEL_SET_BYTES);
 }
 
-/* What is on its way to any thread goes as the signal comes to be ignored. */
+/* Pending signals of any thread disappear when the signal is ignored. */
 void preload_signals_end(void)
 {
 	struct sigaction ignore = {.sa_handler = SIG_IGN}, action = action_get(false);
@@ -366,7 +372,7 @@ static uint64_t timespec_ns(const struct timespec *ts)
 	return (uint64_t)ts->tv_sec * 1000000000u + (uint64_t)ts->tv_nsec;
 }
 
-/* Waits for a signal that is not ours. */
+/* Waits for a signal other than ours. */
 static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
 	uint64_t end_ns = timeout ? preload_now_ns() + timespec_ns(timeout) : 0;
@@ -417,7 +423,7 @@ preload_exported int sigwait(const sigset_t *restrict set, int *restrict number)
 	return 0;
 }
 
-/* ---- the beginning ---- */
+/* ---- start ---- */
 
 void preload_signals_begin(void)
 {

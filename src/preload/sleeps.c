@@ -11,7 +11,7 @@
 
 #include "preload/raw.h"
 
-/* ---- what all waits share ---- */
+/* ---- shared by all waits ---- */
 
 struct preload_wait preload_wait_begin(int64_t timeout_ns)
 {
@@ -57,7 +57,7 @@ int64_t preload_ms_to_ns(int ms)
 
 int64_t preload_time_to_ns(const struct timespec *time)
 {
-	/* More than thirty years are for ever. */
+	/* More than thirty years count as forever. */
 	if (!time || time->tv_sec < 0 || time->tv_sec > 1000000000)
 		return -1;
 	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
@@ -112,7 +112,7 @@ preload_exported int usleep(useconds_t us)
 	return nanosleep(&time, NULL);
 }
 
-/* sigsuspend is not made again: it could miss a signal of a higher number that came with ours. */
+/* sigsuspend is not repeated: it could miss a signal with a higher number that came with ours. */
 preload_exported int pause(void)
 {
 	struct preload_wait wait = preload_wait_begin(-1);

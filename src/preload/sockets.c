@@ -30,7 +30,7 @@ PRELOAD_REAL(sendmsg, sendmsg_fn)
 PRELOAD_REAL(accept, accept_fn)
 PRELOAD_REAL(accept4, accept4_fn)
 
-/* Sets when the call that began with the wait ends.  False: it has no timeout. */
+/* Determines when a call with that wait ends.  False: it has no timeout. */
 static bool know_end(struct preload_wait *wait, int fd, int option)
 {
 	struct timeval time = {0};
@@ -44,8 +44,8 @@ static bool know_end(struct preload_wait *wait, int fd, int option)
 }
 
 /*
- * Whether a call that has failed is to be made again, which waits until it can do something.  If
- * not errno is as the call itself would have left it.
+ * Whether a failed call must be repeated; waits until it can proceed.  If not, errno is that of the
+ * call itself.
  */
 static bool again(struct preload_wait *wait, bool *is_known, bool failed, int fd, int option)
 {
@@ -67,7 +67,7 @@ static bool again(struct preload_wait *wait, bool *is_known, bool failed, int fd
 	return got > 0;
 }
 
-/* The call, as often as it takes. */
+/* Makes the call, repeatedly if necessary. */
 #define CALL(type, fd, option, call)                                                               \
 	do {                                                                                       \
 		struct preload_wait wait = preload_wait_begin(0);                                  \

@@ -15,8 +15,8 @@
 #include "preload/raw.h"
 
 /*
- * What is below a thread's control block on the same mapping is its stack; where that ends is known
- * but for the control block's own size, hence the margin.
+ * The mapping below a thread's control block is its stack.  The stack's end is known except for the
+ * size of the control block, hence the margin.
  */
 #define STACK_MARGIN ((uint64_t)16 << 10)
 
@@ -28,7 +28,7 @@ struct preload_thread *preload_enter(void)
 {
 	struct preload_thread *t = &preload_self;
 
-	/* The child of a vfork, or of a fork that libc knows nothing of, is not this thread. */
+	/* The child of a vfork, or of a fork unknown to libc, is not this thread. */
 	if (!t->active || t->busy || raw0(SYS_gettid) != t->tid)
 		return NULL;
 	t->busy = true;
@@ -70,12 +70,12 @@ void preload_thread_account(struct preload_thread *t, uint32_t type)
 		preload_record_end(t, 0);
 }
 
-/* ---- the threads that have slots ---- */
+/* ---- threads with slots ---- */
 
 static struct preload_thread *registered;
 static atomic_flag list_locked = ATOMIC_FLAG_INIT;
 
-/* For a few instructions: handlers that interrupt them do not come here. */
+/* For a few instructions; handlers that interrupt them do not use the list. */
 static void list_lock(void)
 {
 	while (atomic_flag_test_and_set(&list_locked))
@@ -106,7 +106,7 @@ static void list_remove(struct preload_thread *t)
 	list_unlock();
 }
 
-/* ---- beginnings and ends ---- */
+/* ---- start and end ---- */
 
 static int32_t parse_id(const char **text)
 {
@@ -118,8 +118,8 @@ static int32_t parse_id(const char **text)
 }
 
 /*
- * The thread's ids as the recorder knows them, which may live in another pid namespace: its /proc
- * is ours, or its memory would not have been found.
+ * The thread's ids in the recorder's pid namespace, which may be another one.  /proc belongs to the
+ * recorder's namespace; otherwise its memory would not have been found.
  */
 static void global_ids(int32_t *pid, int32_t *tid)
 {
@@ -222,7 +222,7 @@ __attribute__((constructor(101))) static void make_key(void)
 
 /* ---- seccomp ---- */
 
-/* So that it is sent no more signals. */
+/* Prevents further signals to it. */
 static void withdraw(struct preload_thread *t)
 {
 	atomic_store(&t->lane.slot->pid, 0);
@@ -269,7 +269,7 @@ void preload_thread_seal_all(void)
 	for (struct preload_thread *t = registered; t; t = t->next) {
 		withdraw(t);
 		t->active = false;
-		/* It may be writing, or be about to set its timer again. */
+		/* It may be writing, or about to set its timer again. */
 		while (t->busy && t != &preload_self)
 			raw2(SYS_nanosleep, &moment, NULL);
 		withdraw(t);
@@ -295,7 +295,7 @@ struct thread_plan {
 	size_t stack_bytes;
 };
 
-/* Enough for threads on their way; memory would be the program's own heap. */
+/* Enough for threads being created; allocating would use the program's own heap. */
 static struct thread_plan plans[64];
 
 static struct thread_plan *plan_take(void)
@@ -349,7 +349,7 @@ static __attribute__((noinline)) struct thread_call thread_begin(struct thread_p
 	return call;
 }
 
-/* Its last call leaves no frame of ours on the stack. */
+/* The last call leaves no frame of ours on the stack. */
 static void *thread_main(void *plan)
 {
 	struct thread_call call = thread_begin(plan);

@@ -32,7 +32,7 @@ uint64_t preload_cpu_ns(void)
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* A number behind spaces, perhaps negative, in two's complement. */
+/* Parses a number after spaces, possibly negative, in two's complement. */
 static uint64_t parse_number(const char **text)
 {
 	uint64_t value = 0;
@@ -47,7 +47,7 @@ static uint64_t parse_number(const char **text)
 	return is_negative ? 0 - value : value;
 }
 
-/* Lines of a clock's name, seconds and nanoseconds; the first clock is "monotonic". */
+/* Each line has a clock's name, seconds and nanoseconds; the first clock is "monotonic". */
 void preload_time_begin(void)
 {
 	static const char name[] = "monotonic ";

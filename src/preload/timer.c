@@ -24,10 +24,9 @@
 #define SECOND_NS UINT64_C(1000000000)
 /* A sample may come earlier by this part of the interval. */
 #define EARLY_PART 16
-/* And later by this part, before the timer is set anew. */
+/* And later by this part, without setting the timer again. */
 #define LATE_PART 16
-/* Of the time between two signals, so much and this part of it may be the clocks' own inaccuracy.
- */
+/* The inaccuracy allowed in the time between two signals: this time, and this part of it. */
 #define OFF_NS	    UINT64_C(15000)
 #define OFF_PART    16
 #define SHORTEST_NS UINT64_C(10000)
@@ -38,7 +37,7 @@ static uint64_t interval_ns(void)
 	return atomic_load_explicit(&preload_process.header->interval_ns, memory_order_relaxed);
 }
 
-/* Not in step with anything that the program does. */
+/* Random, to avoid running in step with the program. */
 static uint64_t random_below(struct preload_thread *t, uint64_t end)
 {
 	t->random ^= t->random << 13;
@@ -70,7 +69,7 @@ static void set(int timer, uint64_t value_ns, uint64_t period_ns)
 	raw4(SYS_timer_settime, timer, 0, &spec, NULL);
 }
 
-/* The first signal after so long, then at each interval. */
+/* The first signal comes after ns, further ones at each interval. */
 static void arm(struct preload_thread *t, uint64_t ns)
 {
 	t->rests = false;
@@ -80,8 +79,8 @@ static void arm(struct preload_thread *t, uint64_t ns)
 }
 
 /*
- * Whether it has slept since it was last asked, and did not only wait for a CPU: a thread that has
- * used up its time often waits at the end of a system call.  Without an answer it may have slept.
+ * Whether it has slept since the last call, and not only waited for a CPU: a thread that has used
+ * up its time slice often waits at the end of a system call.  If unknown, it may have slept.
  */
 static bool has_slept(struct preload_thread *t)
 {
@@ -96,7 +95,7 @@ static bool has_slept(struct preload_thread *t)
 	return result;
 }
 
-/* Until it runs again; without such a timer it is not left alone. */
+/* Disables the timer until the thread runs again; only if the second timer can be set. */
 static void rest(struct preload_thread *t, uint64_t left_ns)
 {
 	if (!t->has_tick)
@@ -114,13 +113,13 @@ void preload_timer_begin(struct preload_thread *t)
 {
 	uint64_t now_ns = preload_now_ns(), cpu_ns = preload_cpu_ns();
 
-	/* Of a thread that was woken the recorder has the clock. */
+	/* The recorder provides the clock of a woken thread. */
 	if (preload_process.header->clock_fd_least > 0)
 		return;
 	t->has_timer = make(t, CLOCK_MONOTONIC, &t->timer);
 	t->has_tick = t->rests = false;
 	t->random = ((now_ns * UINT64_C(0x9e3779b97f4a7c15)) ^ ((uint64_t)t->tid << 32)) | 1;
-	/* Threads shorter than the interval are found by chance. */
+	/* A random start, so that threads shorter than the interval are found in proportion. */
 	uint64_t first_ns = random_below(t, interval_ns());
 
 	t->looked_ns = now_ns;
@@ -141,13 +140,13 @@ void preload_timer_end(struct preload_thread *t)
 
 /* ---- a signal ---- */
 
-/* So soon that the thread is still there, and in step with nothing that it does. */
+/* So soon that the thread is still there, but not in step with it. */
 static void arm_soon(struct preload_thread *t)
 {
 	arm(t, SHORTEST_NS + random_below(t, SOON_NS));
 }
 
-/* It has so much of an interval left. */
+/* Sets the timer for the rest of an interval. */
 static void wait_on(struct preload_thread *t, uint64_t left_ns, bool is_asleep)
 {
 	if (is_asleep)
@@ -164,7 +163,7 @@ bool preload_timer_is_due(
 	uint64_t left_ns = t->due_cpu_ns > cpu_ns ? t->due_cpu_ns - cpu_ns : 0;
 	uint64_t went_ns = now_ns - t->looked_ns, ran_ns = cpu_ns - t->looked_cpu_ns;
 	bool was_off = !t->rests && went_ns > ran_ns + OFF_NS + went_ns / OFF_PART;
-	/* Signals that waited while the thread did would find too many calls. */
+	/* Signals that waited while the thread did would hit too many system calls. */
 	bool is_stale = was_off && is_in_call;
 	bool was_asleep = was_off && has_slept(t) && is_in_call;
 	bool is_prompt = t->rests || sched_getcpu() == t->armed_cpu;
@@ -179,9 +178,9 @@ bool preload_timer_is_due(
 }
 
 /*
- * Where a sample was late, as signals wait while the thread does, the next one is earlier, so that
- * there are as many as intervals.  After a long gap there is half an interval at least between two:
- * no burst makes up for what is lost.
+ * If a sample was late, because signals wait while the thread does, the next one is earlier, so
+ * that there are as many as intervals.  There is at least half an interval between two, even after
+ * a long gap: no burst makes up for lost samples.
  */
 void preload_timer_sampled(struct preload_thread *t, uint64_t cpu_ns)
 {

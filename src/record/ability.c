@@ -1,6 +1,4 @@
-/*
- * Tries on ourselves and on a child what this machine allows.
- */
+/* Finds out what this machine allows, by trying it on sonde itself and on a child. */
 #include "record/ability.h"
 
 #include <limits.h>
@@ -33,7 +31,7 @@ static bool kernel_symbols_readable(void)
 	return address != 0;
 }
 
-/* Whether a child's memory can be read, which stacks deeper than their dumps need. */
+/* Whether a child's memory can be read, as needed for stacks deeper than their dumps. */
 static bool child_readable(void)
 {
 	uint64_t here = 0x736f6e6465, there = 0;

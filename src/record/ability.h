@@ -17,16 +17,16 @@ struct recorder_ability {
 	int mlock_kb;	  /* kernel.perf_event_mlock_kb */
 	uint64_t memlock_bytes;
 	bool hardware;	     /* a PMU with cycles */
-	bool seccomp;	     /* a seccomp filter is on us */
-	uint64_t ring_bytes; /* the largest ring buffer a CPU that mmap gave */
+	bool seccomp;	     /* this process has a seccomp filter */
+	uint64_t ring_bytes; /* the largest ring buffer per CPU that mmap granted */
 	int max_stack;	     /* kernel.perf_event_max_stack */
 	int max_sample_rate;
 	bool kallsyms;	   /* kernel addresses readable */
 	bool remote_reads; /* process_vm_readv of a child works */
 	bool any_process;  /* may inspect all processes: CAP_SYS_PTRACE */
 	bool is_root;	   /* in a container it may still lack capabilities */
-	int ptrace_scope;  /* kernel.yama.ptrace_scope; 0 also where there is no Yama */
-	bool preload;	   /* the library to preload where perf events are refused is installed */
+	int ptrace_scope;  /* kernel.yama.ptrace_scope; 0 also without Yama */
+	bool preload;	   /* if perf events are refused: the preloaded library is installed */
 	/* Why the exact engine is not available; "": it is. */
 	char exact_refusal[256];
 	/* Why wakers cannot be recorded; "": they can. */

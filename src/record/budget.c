@@ -1,5 +1,5 @@
 /*
- * The budget of a recording.  It looks at seconds in which the target has worked.  Two of them in a
+ * The budget of a recording.  It checks seconds in which the target has worked.  Two of them in a
  * row over the limit halve the rate; several in a row at less than a third of the limit double it
  * again.
  */
@@ -12,17 +12,17 @@
 #include "record/engines/perf/perf_event.h"
 
 #define LOOK_NS SECOND_NS
-/* CPU time of the target between looks; less says nothing about the cost. */
+/* Minimum CPU time of the target between checks; less would not show the cost. */
 #define WORK_LEAST_NS (SECOND_NS / 20)
 enum { OVER_LOOKS = 2, UNDER_LOOKS = 5 };
 
-/* For the price: how much of the stack is copied, how often, and how long we measure. */
+/* To measure the price: the size of the stack copied, the rate, and the duration. */
 #define SMALL_BYTES	  1024
 #define LARGE_BYTES	  32768
 #define SMALL_INTERVAL_NS 20011
 #define LARGE_INTERVAL_NS 200011
 #define TRIED_NS	  (SECOND_NS / 200)
-/* Two readings of the clock this far apart have something between them. */
+/* If two readings of the clock are this far apart, something came between them. */
 #define GAP_NS	 700
 #define GAPS_MAX 1024
 
@@ -45,7 +45,7 @@ bool budget_look(struct budget *b, const struct budget_use *use)
 	if (b->most <= 0 || use->time_ns < last.time_ns + LOOK_NS)
 		return false;
 	b->last = *use;
-	/* The first look includes the cost of the start. */
+	/* The first check includes the cost of the start. */
 	if (last.time_ns == 0 || use->target_cpu_ns < last.target_cpu_ns + WORK_LEAST_NS)
 		return false;
 	double cost = cost_since(&last, use);
@@ -91,7 +91,7 @@ static uint64_t median_gap_ns(void)
 	return gaps[count / 2];
 }
 
-/* The same on a stack of more than LARGE_BYTES. */
+/* The same with a stack of more than LARGE_BYTES. */
 static uint64_t median_gap_deep_ns(void)
 {
 	volatile uint8_t stack[2 * LARGE_BYTES];
@@ -102,7 +102,7 @@ static uint64_t median_gap_deep_ns(void)
 	return gap_ns + stack[0];
 }
 
-/* What a sample of ourselves costs; 0: not allowed. */
+/* The cost of a sample, measured on this process; 0: not allowed. */
 static uint64_t try_samples(uint64_t interval_ns, uint32_t stack_bytes)
 {
 	struct perf_event_spec spec = {.interval_ns = interval_ns, .stack_bytes_most = stack_bytes};

@@ -4,9 +4,9 @@
 /*
  * Keeps the cost of a recording within a share of the target's CPU time, by halving the sampling
  * rate.  The cost is the recorder's own CPU time and what sampling takes from the target.  A sample
- * weighs its interval, so weights stay true.
+ * weighs its interval, so weights stay correct.
  *
- * The cost of the start does not count, as a lower rate would not change it.
+ * The cost of the start does not count, as a lower rate would not reduce it.
  */
 
 #include <stdbool.h>
@@ -28,18 +28,17 @@ struct budget {
 	double most; /* share of the target's CPU time; 0: no limit */
 	uint32_t halvings, halvings_most;
 	struct budget_use last;
-	uint32_t over, under; /* looks in a row at which it cost too much, and less than a third */
+	uint32_t over, under; /* consecutive checks at which it cost too much, or less than a
+			         third */
 };
 
 void budget_init(struct budget *b, double most, uint32_t halvings_most);
-/*
- * Call it now and then.  True: halvings has changed, up or down by one.
- */
+/* Call it regularly.  True: halvings has changed, up or down by one. */
 bool budget_look(struct budget *b, const struct budget_use *use);
 
 /*
- * Measures what a sample costs on this machine: takes a few hundred samples of ourselves while we
- * read the clock, as bench/gap.c does, for some 10 ms.  False: sampling is not allowed.
+ * Measures the cost of a sample on this machine: takes a few hundred samples of this process while
+ * it reads the clock, as bench/gap.c does, for about 10 ms.  False: sampling is not allowed.
  */
 bool budget_measure_price(struct budget_price *price);
 

@@ -1,5 +1,5 @@
 /*
- * Signals come by signalfd(2), commands by a FIFO.  The FIFO is opened for writing, too, so that it
+ * Signals come by signalfd(2), commands by a FIFO.  The FIFO is also opened for writing, so that it
  * stays open while writers come and go.
  */
 #include "record/control.h"
@@ -99,7 +99,7 @@ void command_pipe_close(struct command_pipe *p)
 	*p = (struct command_pipe){.fd = -1};
 }
 
-/* Takes a complete line out of the text.  False: there is none. */
+/* Takes a complete line out of the text; false if there is none. */
 static bool take_line(struct command_pipe *p, struct strbuf *line)
 {
 	const char *end = p->text.size ? memchr(p->text.data, '\n', p->text.size) : NULL;

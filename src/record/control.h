@@ -2,8 +2,8 @@
 #define SONDE_RECORD_CONTROL_H
 
 /*
- * What steers a recording from outside: signals, taken from a file descriptor rather than by
- * handlers, and commands from a FIFO.
+ * Control of a recording from outside: signals, read from a file descriptor instead of handlers,
+ * and commands from a FIFO.
  */
 
 #include <signal.h>
@@ -15,23 +15,21 @@
 /* ---- signals ---- */
 
 /*
- * Ctrl-C goes to a launched target too, from the terminal: the first is the target's alone, a
- * second one detaches from it.  Where nothing was launched it ends the recording.  SIGTERM, SIGHUP
- * and SIGQUIT detach at once.  Signals that we were started with ignored (nohup) stay ignored.
+ * The terminal sends Ctrl-C to a launched target as well.  The first one is only for the target; a
+ * second one detaches from it.  If nothing was launched, it ends the recording.  SIGTERM, SIGHUP
+ * and SIGQUIT detach immediately.  Signals that were ignored at the start (nohup) stay ignored.
  */
 
 struct control {
-	int fd; /* readable when a signal has come, SIGCHLD too */
+	int fd; /* readable when a signal has come, including SIGCHLD */
 	sigset_t blocked;
-	bool is_alone;	   /* there is no command that the first Ctrl-C is for */
+	bool is_alone;	   /* no command was launched that receives the first Ctrl-C */
 	int interrupts;	   /* SIGINTs so far */
-	int detach_signal; /* 0: go on */
+	int detach_signal; /* 0: continue */
 	bool wants_dump;   /* a SIGUSR2 has come */
 };
 
-/*
- * Blocks the signals and opens the descriptor.  dumps: SIGUSR2 is one of them, and asks for a dump.
- */
+/* Blocks the signals and opens the descriptor.  dumps: SIGUSR2 is included, and requests a dump. */
 must_use struct error *control_init(struct control *c, bool dumps);
 /* Closes the descriptor; the signals stay blocked until the caller restores its mask. */
 void control_deinit(struct control *c);
@@ -41,12 +39,12 @@ void control_read(struct control *c);
 /* ---- commands ---- */
 
 /*
- * A command a line:
+ * One command per line:
  *
- *	disable   leave out what follows
+ *	disable   leave out everything from now on
  *	enable    record again
- *	dump      write what is kept to a file of its own, and go on (recorder.h)
- *	stop      end the recording; the target goes on
+ *	dump      write the kept part to a separate file, and continue (recorder.h)
+ *	stop      end the recording; the target continues
  */
 
 enum pipe_command {
@@ -58,16 +56,16 @@ enum pipe_command {
 	PIPE_UNKNOWN, /* in text */
 };
 
-/* Zeroed: there is no FIFO, and no command comes. */
+/* Zeroed: there is no FIFO, and no commands come. */
 struct command_pipe {
 	int fd;		  /* readable when something was written */
-	const char *path; /* the caller's; NULL: none */
-	bool is_ours;	  /* made here, so to be removed */
+	const char *path; /* the caller's; NULL: no FIFO */
+	bool is_ours;	  /* created here, so to be removed */
 	struct strbuf text;
-	struct strbuf unknown; /* what PIPE_UNKNOWN was; NUL-terminated */
+	struct strbuf unknown; /* the line of PIPE_UNKNOWN; NUL-terminated */
 };
 
-/* Opens the FIFO, and makes it if the path does not exist. */
+/* Opens the FIFO, and creates it if the path does not exist. */
 must_use struct error *command_pipe_open(struct command_pipe *p, const char *path);
 void command_pipe_close(struct command_pipe *p);
 /* The next command, without waiting. */

@@ -1,12 +1,12 @@
 /*
- * In the end two accounts are compared: the system's, by rusage and /proc/PID/stat, and the
- * engine's clocks.  Each leaves something out; the kind of target decides which of them holds.
+ * At the end, two accounts are compared: the system's, from rusage and /proc/PID/stat, and the
+ * engine's clocks.  Each omits something; the kind of target decides which one to use.
  *
- * Meanwhile, where kernel code is sampled, samples are of all CPU time, and each thread's are
- * compared with its own account; or with its process's, where threads are too short-lived to be
- * asked.  Where kernel code is not sampled, it is unknown how much of a thread's account its
- * samples should come to.  Then the clocks of the events, which go on in the kernel too, are
- * compared with the accounts of the processes, while these are the same ones.
+ * During the recording, if kernel code is sampled, samples cover all CPU time, so each thread's
+ * samples are compared with the thread's account, or with its process's if threads are too
+ * short-lived to be read.  If kernel code is not sampled, it is unknown how much of a thread's
+ * account its samples should cover.  Then the events' clocks, which also run in the kernel, are
+ * compared with the accounts of the processes, as long as the processes stay the same.
  */
 #include "record/cpu_account.h"
 
@@ -15,28 +15,26 @@
 #include "base/clock.h"
 #include "record/processes/proc.h"
 
-/* ---- in the end ---- */
+/* ---- at the end ---- */
 
-/* Less than this is missing in most recordings: threads do not begin and end with ticks. */
+/* Most recordings miss this much: threads do not begin and end at ticks. */
 #define MISSING_PART	  400
 #define MISSING_INTERVALS 10
-/* The system's account is as good as the clocks' if it has such a part of theirs. */
+/* The system's account is preferred to the clocks if it has at least this part of their time. */
 #define WHOLE_SHARE 0.95
-/*
- * The tick by which the system divides time between the kernel and the rest; it is rarely longer.
- */
+/* The tick with which the system divides time between the kernel and user code; rarely longer. */
 #define SYSTEM_TICK_NS 4e6
 /*
- * Rounding of the machine's account: user and system time, at the beginning and at the end.  Beyond
- * that, at most such a part of it is chance.
+ * Rounding of the machine's account: user and system time, at the beginning and at the end.  In
+ * addition, at most this part of it is random.
  */
 #define MACHINE_ROUNDING_NS 4e7
 #define MACHINE_CHANCE_MAX  0.01
 
 /*
- * What the engine's clocks counted, by the system's measure; UINT64_MAX: unknown.  Clocks run ahead
- * of the system's account where the host takes the CPU away, and never behind it: where samples are
- * worth more than their period, ticks were missed, but the clocks went on.
+ * The CPU time counted by the engine's clocks, in the system's measure; UINT64_MAX: unknown.
+ * Clocks are ahead of the system's account if the host takes the CPU away, and never behind it.  If
+ * samples weigh more than their period, ticks were missed, but the clocks continued.
  */
 static uint64_t counted_ns(const struct recording *recording, const struct engine_counts *counts)
 {
@@ -45,13 +43,13 @@ static uint64_t counted_ns(const struct recording *recording, const struct engin
 	return (uint64_t)((double)counts->cpu_ns * fmin(1, weights_ratio(&recording->weights)));
 }
 
-/* What samples weigh, including those left out in pauses. */
+/* The weight of samples, including those left out in pauses. */
 static uint64_t taken_ns(const struct recording *recording)
 {
 	return recording->sampled_ns + recording->off_ns;
 }
 
-/* The weight of samples, and what lost ones would have weighed. */
+/* The weight of samples, including lost ones. */
 static uint64_t found_ns(const struct recording *recording, const struct engine_counts *counts)
 {
 	double mean_ns = recording->samples > 0
@@ -62,9 +60,9 @@ static uint64_t found_ns(const struct recording *recording, const struct engine_
 }
 
 /*
- * Of a command and all its children.  The system has only children that were waited for, and
- * nothing while the target lives.  The engine's clocks counted all of them, except for programs
- * that the kernel does not let them follow.
+ * For a command and all its children.  The system only accounts for children that were waited for,
+ * and for nothing while the target lives.  The engine's clocks count all of them, except for
+ * programs that the kernel does not let them follow.
  */
 static uint64_t command_cpu_ns(const struct recording *recording, const struct target *target,
 	uint64_t system_ns, uint64_t counted, uint64_t found)
@@ -78,14 +76,14 @@ static uint64_t command_cpu_ns(const struct recording *recording, const struct t
 	return counted;
 }
 
-/* Of attached processes.  The system has no account of their descendants that have ended. */
+/* For attached processes.  The system has no account of their descendants that have ended. */
 static uint64_t processes_cpu_ns(const struct recording *recording, const struct target *target,
 	uint64_t counted, uint64_t found)
 {
 	uint64_t own_ns = target_processes_cpu_ns(target);
 	bool is_all = process_table_process_total(recording->processes) <= target->processes.count;
 
-	/* The last CPU time of those that have ended may have been missed. */
+	/* For processes that have ended, the last CPU time may be missing. */
 	if (is_all && (counted == UINT64_MAX || (double)own_ns >= WHOLE_SHARE * (double)counted))
 		return own_ns;
 	if (counted != UINT64_MAX)
@@ -94,8 +92,8 @@ static uint64_t processes_cpu_ns(const struct recording *recording, const struct
 }
 
 /*
- * Of the whole machine.  The system counts in hundredths of a second, and by its ticks, so the time
- * of short tasks is known only by chance.  A difference that this explains is ignored.
+ * For the whole machine.  The system counts in hundredths of a second, and by its ticks, so the
+ * time of short tasks is random.  A difference that this explains is ignored.
  */
 static uint64_t machine_cpu_ns(uint64_t system_ns, uint64_t found)
 {
@@ -123,17 +121,17 @@ static uint64_t cpu_account_used_ns(const struct recording *recording, const str
 	case TARGET_COMMAND:
 		break;
 	}
-	/* The clocks have stopped before the end. */
+	/* The clocks stopped before the end. */
 	if (gave_up && target->ended)
 		return system_ns;
 	return command_cpu_ns(recording, target, system_ns, counted, found);
 }
 
 /*
- * The kernel's part of what is missing.  The system divides CPU time between the kernel and the
- * rest by its ticks, so by chance, and wrongly for threads that wake with ticks.  A difference that
- * this explains is all the kernel's.  If some programs are known that could not be sampled, that is
- * less likely, and only chance is allowed for.
+ * The kernel's part of the missing time.  The system divides CPU time between the kernel and user
+ * code by its ticks, so randomly, and wrongly for threads that wake at ticks.  A difference that
+ * this explains is attributed to the kernel.  If some programs are known that could not be sampled,
+ * that is less likely, and only randomness is allowed for.
  */
 static uint64_t kernel_part_ns(
 	struct target_cpu used, uint64_t cpu_ns, uint64_t missing_ns, bool is_denied)
@@ -157,8 +155,8 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 }
 
 /*
- * Time in no sample is lost as far as losses were counted; the next part is the kernel's, and the
- * rest is lost.
+ * Time without samples is lost as far as losses were counted; the next part is the kernel's, and
+ * the rest is lost.
  */
 static void divide_missing(struct cpu_account *account, const struct recording *recording,
 	const struct engine_counts *counts, struct target_cpu used)
@@ -180,7 +178,7 @@ static void divide_missing(struct cpu_account *account, const struct recording *
 		account->lost_ns = counted_lost;
 }
 
-/* How many samples the sampled and lost CPU time has at the mean weight of samples. */
+/* The number of samples in the sampled and lost CPU time, at the mean weight of samples. */
 static uint64_t expected_samples(const struct recording *recording,
 	const struct engine_counts *counts, const struct cpu_account *account)
 {
@@ -212,13 +210,13 @@ struct cpu_account cpu_account(const struct recording *recording, const struct t
 	return account;
 }
 
-/* ---- meanwhile ---- */
+/* ---- during the recording ---- */
 
-/* How many are read in a look; each takes some microseconds. */
+/* The number of threads read per check; each takes several microseconds. */
 #define THREADS_MAX   64
 #define PROCESSES_MAX 64
 /*
- * Clocks and accounts go on between the two readings.  So much time, or such a part, does not
+ * Clocks and accounts advance between the two readings.  This much time, or this part, does not
  * matter.
  */
 #define APART_MOST_NS (SECOND_NS / 2000)
@@ -247,7 +245,7 @@ static void ask_threads(struct account_watch *w, struct recording *recording)
 	struct asking asking = {.left = THREADS_MAX, .first = w->first};
 
 	process_table_each_thread(recording->processes, ask_thread, &asking);
-	/* If there are more, the next look goes on here. */
+	/* If there are more, the next check continues here. */
 	w->first = asking.left > 0 ? 0 : w->first + THREADS_MAX;
 }
 

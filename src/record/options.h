@@ -1,9 +1,7 @@
 #ifndef SONDE_RECORD_OPTIONS_H
 #define SONDE_RECORD_OPTIONS_H
 
-/*
- * What is to be recorded, and how: the options of a recorder.
- */
+/* The options of a recorder: what to record, and how. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,22 +21,22 @@ struct recorder_progress {
 };
 
 enum recorder_engine {
-	RECORDER_ENGINE_AUTO, /* snapshot, which becomes exact if it may; or preload where it is
-				 refused */
+	RECORDER_ENGINE_AUTO, /* snapshot, upgraded to exact if allowed; or preload if perf
+			         events are refused */
 	RECORDER_ENGINE_SNAPSHOT,
 	RECORDER_ENGINE_PRELOAD,
-	RECORDER_ENGINE_EXACT, /* or snapshot, where it is not available */
+	RECORDER_ENGINE_EXACT, /* falls back to snapshot if not available */
 };
 
 /* Real time is CPU time and all time off the CPU. */
 enum recorder_clock {
-	RECORDER_CLOCK_DEFAULT, /* both, but of the whole machine the virtual one */
-	RECORDER_CLOCK_BOTH,	/* the same as the real one, but CPU time is shown first */
+	RECORDER_CLOCK_DEFAULT, /* both; for the whole machine, the virtual one */
+	RECORDER_CLOCK_BOTH,	/* like the real one, but CPU time is shown first */
 	RECORDER_CLOCK_VIRTUAL,
 	RECORDER_CLOCK_REAL,
 };
 
-/* What is recorded of programs with zones (prof.h). */
+/* What to record about programs with zones (prof.h). */
 enum recorder_zones {
 	RECORDER_ZONES_AUTO,
 	RECORDER_ZONES_NONE,
@@ -46,25 +44,28 @@ enum recorder_zones {
 	RECORDER_ZONES_FUNCTIONS, /* functions compiled with -finstrument-functions are zones */
 };
 
-/* The most events other than time: with the metrics of time there are CAPTURE_METRIC_MAX. */
+/*
+ * The maximum number of events other than time: together with the metrics of time,
+ * CAPTURE_METRIC_MAX.
+ */
 #define RECORDER_COUNTERS_MAX (CAPTURE_METRIC_MAX - 6)
 
 struct recorder_options {
 	enum recorder_engine engine;
 	enum target_kind kind; /* what is recorded: target.h */
-	char *const *command;  /* NULL-terminated argv; NULL where others than it are recorded */
+	char *const *command;  /* NULL-terminated argv; NULL: none is launched */
 	const pid_t *pids;     /* [pid_count] to attach to */
 	size_t pid_count;
 	uint64_t delay_ns;	/* left out at the start */
 	uint64_t duration_ns;	/* the recording ends after it and the delay; 0: never */
-	uint64_t keep_ns;	/* the last stretch of the recording that is kept; 0: all */
-	uint64_t tick_over_ns;	/* with keep_ns: a tick as long asks for a dump; 0: none */
-	struct str tick_stream; /* of that stream; data NULL: of any */
+	uint64_t keep_ns;	/* only the last part of the recording is kept; 0: all */
+	uint64_t tick_over_ns;	/* with keep_ns: a tick of this length requests a dump; 0: none */
+	struct str tick_stream; /* only ticks of that stream; data NULL: of any */
 	const char *control;	/* path of a FIFO for commands (control.h); NULL: none */
-	struct str when; /* patterns for whoever reads the file, each terminated by NUL; borrowed */
+	struct str when;      /* patterns for readers of the file, each NUL-terminated; borrowed */
 	const char *output;   /* path, "-" for standard output */
 	uint64_t interval_ns; /* between samples of CPU time */
-	double overhead_most; /* share of the target's CPU time that it may cost; 0: no limit */
+	double overhead_most; /* maximum cost, as a share of the target's CPU time; 0: no limit */
 	enum recorder_clock clock;
 	bool wakers; /* also record who wakes threads: needs the real clock and privileges */
 	bool locks;  /* also record which locks threads wait for, and who holds them */
@@ -74,7 +75,7 @@ struct recorder_options {
 	/* Called at most 10 times a second while the target runs; may be NULL. */
 	void (*progress)(void *context, const struct recorder_progress *progress);
 	void *progress_context;
-	/* Called with a line that the user must know while the target runs; may be NULL. */
+	/* Called with a message for the user while the target runs; may be NULL. */
 	void (*say)(const char *line);
 	/*
 	 * With keep_ns: called for each dump, in a child process that ends after it.  It resolves

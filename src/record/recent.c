@@ -1,6 +1,6 @@
 /*
- * A queue of records of any size in one run of bytes, which is moved to its start when that is at
- * most half full: so each byte is moved at most once for each time that it is added.
+ * A queue of records of any size in one block of bytes.  When the used part is at most half of the
+ * block, it is moved to the start, so each byte is moved at most once on average.
  */
 #include "record/recent.h"
 

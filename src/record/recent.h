@@ -2,9 +2,9 @@
 #define SONDE_RECORD_RECENT_H
 
 /*
- * What waits in memory while only the last stretch of a recording is wanted (--keep): samples, and
- * rows and ticks of zones, in the order in which they came.  The oldest are forgotten, and the rest
- * is written at the end.
+ * The queue of a recording that keeps only its last part (--keep): samples, and rows and ticks of
+ * zones, in the order in which they came.  The oldest are dropped, and the rest is written at the
+ * end.
  */
 
 #include <stdbool.h>
@@ -27,10 +27,10 @@ struct recent_entry {
 	size_t size;
 };
 
-/* Zeroed at first: empty. */
+/* Zeroed: empty. */
 struct recent {
 	uint8_t *bytes;
-	size_t begin, end, capacity; /* what waits is from begin to end */
+	size_t begin, end, capacity; /* entries are from begin to end */
 	struct arena *arena;
 	struct str_table names;
 };
@@ -43,7 +43,7 @@ struct str recent_name(struct recent *r, struct str name);
 /* The first entry, until the next call; false: there is none. */
 bool recent_first(const struct recent *r, struct recent_entry *entry);
 void recent_drop_first(struct recent *r);
-/* Bytes that wait. */
+/* The bytes in use. */
 static inline size_t recent_size(const struct recent *r)
 {
 	return r->end - r->begin;

@@ -1,17 +1,17 @@
 /*
- * The recorder: has an engine take samples of the target until that ends, and keeps the file
- * flowing.  Counters are written again and again, so that a file whose recorder was killed has them
- * too.
+ * The recorder: has an engine take samples of the target until that ends, and writes them
+ * continuously.  Counters are written repeatedly, so that the file also has them if the recorder is
+ * killed.
  *
- * The flight recorder, `sonde record --keep TIME`, keeps only the last stretch of a recording.  The
- * stretch is written at the end, or before that to a file of its own, when that is asked for (a
- * dump).  What comes waits in memory (recording.h); here is decided how long.  The recorder's
- * figures count from its start.  So it notes them at some dozen moments in a stretch, and the
- * stretch begins with one of them: its losses and CPU time are the difference.
+ * The flight recorder, `sonde record --keep TIME`, keeps only the last part of a recording.  It is
+ * written at the end, or earlier to a separate file when requested (a dump).  Until then, samples
+ * are queued in memory (recording.h); this file decides for how long.  The recorder's figures count
+ * from its start, so it stores them several dozen times per kept period.  The kept part begins at
+ * one of these moments, and its losses and CPU time are the difference.
  *
- * A dump is made by a child process, in which the recording ends, while the recorder goes on.  So
- * the recorder waits for no file and no name, and a dump is what the recording would be if it ended
- * now.  The child has one thread: it calls no engine.
+ * A child process writes a dump by ending the recording there, while the recorder continues.  So
+ * the recorder does not wait for files or names, and a dump equals the recording if it ended now.
+ * The child has one thread, and does not call the engine.
  */
 #include "record/recorder.h"
 
@@ -43,37 +43,35 @@
 #include "record/zones/zones.h"
 
 #define PROGRESS_NS (SECOND_NS / 10)
-/* The first looks come sooner, as a run may be short; the step doubles until it is PROGRESS_NS. */
+/* The first reports come sooner, as a run may be short; the interval doubles up to PROGRESS_NS. */
 #define PROGRESS_FIRST_NS (PROGRESS_NS / 32)
 #define LOOK_NS		  (SECOND_NS / 50)
 
-/*
- * How many moments there are in the time that is kept; but at least half a second lies between two.
- */
+/* The number of moments in the kept time, at least half a second apart. */
 #define MOMENTS	    32
 #define STEP_NS_MIN (SECOND_NS / 2)
-/* A program whose ticks are all slow must not fill the disk. */
+/* If all ticks of a program are slow, dumps must not fill the disk. */
 #define SLOW_DUMPS_MAX 100
 
-/* The figures up to that time. */
+/* The figures at a moment. */
 struct flight_moment {
 	uint64_t time_ns;
 	struct recorder_result result;
 };
 
 struct flight {
-	uint64_t keep_ns; /* 0: all is kept, and the flight recorder does nothing */
+	uint64_t keep_ns; /* 0: everything is kept, and the flight recorder is not used */
 	uint64_t next_ns; /* when to note the next moment */
-	VEC(struct flight_moment) moments; /* the stretch begins with the first */
-	bool is_short;			   /* memory did not suffice for all of it */
-	bool is_asked;			   /* a dump */
+	VEC(struct flight_moment) moments; /* the kept part begins with the first */
+	bool is_short;			   /* memory did not suffice for the kept time */
+	bool is_asked;			   /* a dump was requested */
 	uint32_t dumps;
-	VEC(pid_t) children; /* that are making dumps */
-	uint64_t slow_ticks; /* slow ticks up to the last dump for them */
+	VEC(pid_t) children; /* writing dumps */
+	uint64_t slow_ticks; /* number at the last dump for slow ticks */
 	uint64_t slow_dump_ns;
 };
 
-/* How much may wait; the queue takes up to twice that in memory. */
+/* Maximum size of the queue's contents; it takes up to twice as much memory. */
 #define FLIGHT_BYTES_MAX ((size_t)128 << 20)
 
 struct recorder {
@@ -89,15 +87,16 @@ struct recorder {
 	pollfd_vec polled;		 /* the signals, then the engine's */
 	uint64_t progress_ns, target_ns; /* when to do these next */
 	uint64_t progress_step_ns;
-	uint64_t alive_ns; /* the target still ran then */
+	uint64_t alive_ns; /* the target was still running then */
 	uint64_t end_ns;   /* when sampling stopped */
 	struct budget budget;
 	struct account_watch account_watch;
 	uint32_t rate_changes;
 	struct flight flight;
-	bool stopped;			  /* the file cannot be written: no more samples */
+	bool stopped;			  /* the file cannot be written, so no more samples are
+					     taken */
 	const uint8_t *fates;		  /* by node, the writer's; NULL: all are kept */
-	struct stack_addresses addresses; /* once asked for */
+	struct stack_addresses addresses; /* once requested */
 };
 
 /* ---- the result ---- */
@@ -135,7 +134,7 @@ static double overhead(const struct budget_use *use, uint64_t cpu_ns)
 	return (double)(use->own_cpu_ns + use->stolen_ns) / (double)cpu_ns;
 }
 
-/* Whether the kernel has ended the sampling of a target that still runs. */
+/* Whether the kernel has ended the sampling of a target that is still running. */
 static bool sampling_has_ended(const struct recorder *r)
 {
 	const struct target *t = &r->target;
@@ -148,7 +147,7 @@ static bool sampling_has_ended(const struct recorder *r)
 	       r->engine->ops->has_ended(r->engine, r->alive_ns);
 }
 
-/* Processes of a target that has ended.  Once sampling has stopped, ends are not reported. */
+/* Processes left of a target that has ended.  After sampling has stopped, ends are not reported. */
 static size_t children_left(const struct recorder *r)
 {
 	if (!r->target.ended || r->stopped || r->target.kind == TARGET_MACHINE)
@@ -252,7 +251,7 @@ static void recorder_sum_up(const struct recorder *r, struct recorder_result *re
 		result->zones = zones_result(r->recording.zones);
 }
 
-/* ---- what the file says of the recording as a whole ---- */
+/* ---- facts about the whole recording ---- */
 
 static void add_command(struct strbuf *out, char *const *command)
 {
@@ -359,7 +358,7 @@ static void note_keep(struct recorder *r, const struct recorder_result *result)
 	capture_writer_note(r->writer, CAPTURE_NOTE_INFO, 1, str_from(text));
 }
 
-/* Figures are those of the recorded part, except for those of zones. */
+/* The figures are for the recorded part, except those of zones. */
 static void note_pauses(struct recorder *r, const struct recorder_result *result)
 {
 	char text[160];
@@ -431,7 +430,7 @@ static void drop_moment(struct flight *f)
 	memmove(f->moments.data, f->moments.data + 1, f->moments.count * sizeof(*f->moments.data));
 }
 
-/* Forgets what is too old, or too much. */
+/* Forgets what is too old or exceeds the memory limit. */
 static void forget(struct recorder *r, uint64_t now_ns)
 {
 	struct flight *f = &r->flight;
@@ -459,9 +458,9 @@ static void flight_begin(struct recorder *r)
 	vec_push(&r->flight.moments, (struct flight_moment){.time_ns = r->recording.start_ns});
 }
 
-/* ---- the flight recorder: figures of what is kept ---- */
+/* ---- the flight recorder: figures of the kept part ---- */
 
-/* Counters of samples and the like.  The others count the whole target, and stay as they are. */
+/* Counters related to samples.  The others are for the whole target, and are not changed. */
 static const enum capture_counter counters_of_samples[] = {CAPTURE_LOST_RING,
 	CAPTURE_LOST_THROTTLED, CAPTURE_TRUNCATED_MEMORY, CAPTURE_TRUNCATED_RACE,
 	CAPTURE_TRUNCATED_RULE, CAPTURE_TRUNCATED_CORRUPT, CAPTURE_TRUNCATED_DEPTH,
@@ -509,7 +508,7 @@ static void since(struct recorder *r, struct recorder_result *now)
 		subtract(&now->counters[counter], base->counters[counter]);
 		capture_writer_counter(r->writer, counter, now->counters[counter]);
 	}
-	/* Beyond the samples taken, those that are missing. */
+	/* In addition to the samples taken: those that are missing. */
 	subtract_known(&now->expected, now->samples);
 	if (base->expected != UINT64_MAX)
 		subtract_known(&now->expected,
@@ -534,8 +533,7 @@ static void since(struct recorder *r, struct recorder_result *now)
 }
 
 /*
- * The CPU time of moments does not count pauses, nor does that of the whole recording; so neither
- * does the difference.
+ * The CPU time of moments and of the whole recording excludes pauses, and so does the difference.
  */
 static void flight_end(struct recorder *r, struct recorder_result *result)
 {
@@ -570,8 +568,8 @@ static void flight_keep_nodes(struct recorder *r)
 /* ---- the end of the file ---- */
 
 /*
- * Ends the file, except for names: writes what waits in it, what is in no sample, and what is known
- * once it is over.  result is that of recorder_sum_up; it becomes that of what is kept.
+ * Completes the file except for names: writes queued data, time without samples, and the final
+ * facts.  result comes from recorder_sum_up, and is changed to that of the kept part.
  */
 static void recorder_settle(struct recorder *r, struct recorder_result *result)
 {
@@ -585,7 +583,7 @@ static void recorder_settle(struct recorder *r, struct recorder_result *result)
 
 /* ---- the flight recorder: dumps ---- */
 
-/* "app.prof" becomes "app.1.prof", or has the next free number.  The caller frees it. */
+/* "app.prof" becomes "app.1.prof", or the next unused number.  The caller frees it. */
 static char *dump_path(struct recorder *r)
 {
 	struct str output = str_from(r->options.output);
@@ -609,7 +607,8 @@ static void say(const struct recorder *r, const char *line)
 }
 
 /*
- * In the child.  Signals that end the recorder stay blocked here: they are for the recorder.
+ * Runs in the child.  Signals that end the recorder stay blocked here, as they are for the
+ * recorder.
  */
 static void make_dump(struct recorder *r, const char *path, struct recorder_result *result)
 {
@@ -641,7 +640,7 @@ static void dump(struct recorder *r)
 	r->end_ns = clock_monotonic_ns();
 	recorder_write_counters(r);
 	recorder_sum_up(r, &result);
-	result.detached = false; /* as it goes on */
+	result.detached = false; /* the recording continues */
 	result.is_dump = true;
 	capture_writer_write(r->writer);
 	pid_t pid = fork();
@@ -780,7 +779,7 @@ static void poll_set(struct recorder *r)
 	r->engine->ops->poll_fds(r->engine, &r->polled);
 }
 
-/* Stops polling descriptors that hung up: they would wake us for ever. */
+/* Stops polling descriptors that hung up, which would wake the recorder for ever. */
 static void drop_hung_up(struct recorder *r)
 {
 	size_t kept = 1;
@@ -791,7 +790,7 @@ static void drop_hung_up(struct recorder *r)
 	r->polled.count = kept;
 }
 
-/* When the recording is to end; UINT64_MAX: at no given time. */
+/* When the recording must end; UINT64_MAX: no time limit. */
 static uint64_t end_time_ns(const struct recorder *r)
 {
 	return r->options.duration_ns > 0
@@ -860,8 +859,7 @@ static void watch_account(struct recorder *r)
 }
 
 /*
- * The clocks have stopped and the system's accounts are final, but samples may be left in the
- * rings.
+ * The clocks have stopped and the system's accounts are final, but samples may remain in the rings.
  */
 static void close_accounts(struct recorder *r)
 {
@@ -874,7 +872,7 @@ static void close_accounts(struct recorder *r)
 	account_watch_end(&r->recording, &r->target, &counts);
 }
 
-/* Work that is not needed at every turn of the loop. */
+/* Work that is not needed at every iteration of the loop. */
 static void look_around(struct recorder *r)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -910,7 +908,7 @@ static void ask_for_dump(struct recorder *r)
 	if (r->options.keep_ns == 0 && r->options.say)
 		r->options.say("--control: dump is for recordings with --keep");
 	r->flight.is_asked = true;
-	r->progress_ns = 0; /* now */
+	r->progress_ns = 0; /* report now */
 }
 
 static void obey(struct recorder *r)
@@ -937,8 +935,8 @@ static bool is_over(const struct recorder *r)
 }
 
 /*
- * A command's end comes with a signal.  Other targets, and ends that may have been missed, have to
- * be polled.
+ * A command's end comes with a signal.  Other targets, and ends that may have been missed, must be
+ * polled.
  */
 static void look_for_end(struct recorder *r, bool is_signal)
 {
@@ -952,7 +950,7 @@ static void look_for_end(struct recorder *r, bool is_signal)
 		r->alive_ns = now_ns;
 }
 
-/* Sampling has just been stopped, perhaps not for the first time. */
+/* When sampling stopped; it may have been stopped before. */
 static uint64_t sampling_end_ns(const struct recorder *r)
 {
 	uint64_t now_ns = clock_monotonic_ns(), end_ns = end_time_ns(r);
@@ -974,7 +972,7 @@ static void record_to_the_end(struct recorder *r)
 		look_for_end(r, is_signal);
 		look_around(r);
 	}
-	/* First, so that the counts match the samples taken. */
+	/* Stop first, so that the counts match the samples taken. */
 	r->engine->ops->stop(r->engine);
 	r->end_ns = sampling_end_ns(r);
 	close_accounts(r);
@@ -1042,7 +1040,7 @@ struct error *recorder_run(struct recorder *r, struct recorder_result *result)
 	if (err)
 		return err;
 	record_to_the_end(r);
-	/* Again: a short program's exec may have been in the last drain. */
+	/* Stop again: the exec of a short program may have been in the last drain. */
 	r->engine->ops->stop(r->engine);
 	if (r->recording.zones)
 		zones_end(r->recording.zones);
@@ -1052,7 +1050,7 @@ struct error *recorder_run(struct recorder *r, struct recorder_result *result)
 	return NULL;
 }
 
-/* ---- what was sampled ---- */
+/* ---- sampled addresses ---- */
 
 size_t recorder_object_count(const struct recorder *r)
 {

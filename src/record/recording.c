@@ -1,7 +1,6 @@
 /*
- * What a recording consists of while it is made.  A sample of the clock and a time off the CPU are
- * both stretches of real time, so that cpu + blocked + woken + preempted = real holds for each
- * stack.
+ * The state of a recording.  A sample of the clock and a time off the CPU both represent periods of
+ * real time, so that cpu + blocked + woken + preempted = real holds for each stack.
  *
  * Pauses are few, so they are searched from the last one, near which all queried times lie.
  */
@@ -22,7 +21,7 @@ void pauses_deinit(struct pauses *p)
 	vec_deinit(&p->changes);
 }
 
-/* How many changes there were up to then; if odd, it is off. */
+/* The number of changes up to a time; if odd, recording is off. */
 static size_t changes_until(const struct pauses *p, uint64_t time_ns)
 {
 	size_t count = p->changes.count;
@@ -143,7 +142,7 @@ static void put_sample(struct recording *r, const struct capture_sample *s)
 		r->writer, s->time_ns, s->thread, s->node, s->zone, s->labels, s->weight);
 }
 
-/* off_ns: how long it lasted if it was off the CPU. */
+/* off_ns: the duration, if it was off the CPU. */
 static void write_sample(struct recording *r, uint64_t time_ns, struct thread *thread,
 	uint32_t node, struct sample_labeling labels, uint64_t off_ns, const int64_t *weight)
 {
@@ -282,7 +281,7 @@ void recording_take_off_cpu(
 	write_sample(r, first_ns, thread, node, labels, off_ns, weight);
 }
 
-/* ---- what programs say of their zones ---- */
+/* ---- the programs' zones ---- */
 
 void recording_take_zone_row(struct recording *r, const struct capture_zone_row *row)
 {
@@ -315,7 +314,7 @@ void recording_take_tick(struct recording *r, const struct capture_tick *tick)
 				       RECENT_TICK, &kept, sizeof(kept)});
 }
 
-/* ---- what waits ---- */
+/* ---- the queue ---- */
 
 static void sample_of(const struct recent_entry *entry, struct capture_sample *sample)
 {
@@ -359,7 +358,7 @@ void recording_forget(struct recording *r, uint64_t until_ns)
 	}
 }
 
-/* Removes the part before `until` from a time off the CPU, whose parts follow each other. */
+/* Removes the part before `until` from a time off the CPU; its parts are consecutive. */
 static void trim(const struct recording *r, struct capture_sample *sample, uint64_t until)
 {
 	const struct recording_metrics *m = &r->metrics;
@@ -410,7 +409,7 @@ static void put_entry(struct recording *r, const struct recent_entry *entry, uin
 	}
 }
 
-/* What is forgotten counts as left out in a pause. */
+/* Forgotten samples count as left out in a pause. */
 static void count_forgotten(struct recording *r)
 {
 	const struct recording_tally *f = &r->forgotten;

@@ -2,8 +2,8 @@
 #define SONDE_RECORD_RECORDING_H
 
 /*
- * What every engine feeds: the file being written, the processes and load objects seen so far, the
- * unwinder, and what the samples weigh.
+ * The destination of every engine's samples: the file being written, the processes and load objects
+ * seen so far, the unwinder, and the weights of samples.
  */
 
 #include <stdbool.h>
@@ -25,9 +25,9 @@
 /* ---- pauses ---- */
 
 /*
- * When samples are wanted, and when not: a recording's delay, and the commands that it gets later.
- * Sampling and tracking of processes go on all the while; samples in a pause are dropped when they
- * come out of the rings, by their time.
+ * When samples are wanted: after a recording's delay, and depending on later commands.  Sampling
+ * and tracking of processes always continue; samples in a pause are dropped by time when they come
+ * out of the rings.
  */
 
 /* Zeroed at first: on for ever. */
@@ -36,13 +36,13 @@ struct pauses {
 };
 
 void pauses_deinit(struct pauses *p);
-/* Off or on from that time on; forgets later changes. */
+/* Switches off or on from that time on; forgets later changes. */
 void pauses_set(struct pauses *p, uint64_t time_ns, bool off);
-/* Leaves out all from begin_ns, which is before all changes, to until_ns. */
+/* Leaves out everything from begin_ns, which is before all changes, to until_ns. */
 void pauses_leave_out(struct pauses *p, uint64_t begin_ns, uint64_t until_ns);
 bool pauses_is_off(const struct pauses *p, uint64_t time_ns);
 /*
- * How much of from_ns ≤ t < to_ns is wanted.  *first_ns: where the first such part begins, if there
+ * The wanted part of from_ns ≤ t < to_ns.  *first_ns: the start of the first wanted part, if there
  * is any.
  */
 uint64_t pauses_on_ns(const struct pauses *p, uint64_t from_ns, uint64_t to_ns, uint64_t *first_ns);
@@ -56,12 +56,12 @@ struct recording_metrics {
 	uint32_t samples;	 /* 1 for a sample of the clock, else 0 */
 	uint32_t real_time;	 /* ns: CPU time and all time off the CPU */
 	uint32_t blocked_time;	 /* ns: waiting for something */
-	uint32_t preempted_time; /* ns: could run on, but waits for a CPU */
-	uint32_t wakeup_delay;	 /* ns: woken, and waits for a CPU */
+	uint32_t preempted_time; /* ns: able to run, but waits for a CPU */
+	uint32_t wakeup_delay;	 /* ns: woken, but waits for a CPU */
 	uint32_t counters;	 /* the first of the other events, in their order */
 };
 
-/* Samples, and what they weigh. */
+/* Samples and their weight. */
 struct recording_tally {
 	uint64_t samples, ns; /* of the clock */
 	uint64_t counter_samples[CAPTURE_METRIC_MAX], counter_weight[CAPTURE_METRIC_MAX];
@@ -82,27 +82,28 @@ struct recording {
 	bool by_process;     /* samples follow the accounts of processes, not of threads */
 	uint64_t start_ns;   /* CLOCK_MONOTONIC */
 	uint64_t samples;    /* of the clock */
-	uint64_t sampled_ns; /* what they weigh */
+	uint64_t sampled_ns; /* their weight */
 	struct zones *zones; /* the caller's; NULL: zones are not recorded */
 	uint64_t lost_sideband, throttled;
-	/* Of the events other than time: samples, and what they weigh. */
+	/* For events other than time: samples, and their weight. */
 	uint64_t counter_samples[CAPTURE_METRIC_MAX], counter_weight[CAPTURE_METRIC_MAX];
-	uint64_t counter_off[CAPTURE_METRIC_MAX]; /* weight of those left out */
-	bool keeps;				  /* samples wait until recording_write_recent */
-	struct recent recent;			  /* what waits */
+	uint64_t counter_off[CAPTURE_METRIC_MAX]; /* weight of samples left out */
+	bool keeps;				  /* samples are queued until
+						     recording_write_recent */
+	struct recent recent;			  /* the queue */
 	struct recording_tally forgotten;
-	bool *wanted; /* [wanted_count] by node: something kept is there; NULL: all are wanted */
+	bool *wanted; /* [wanted_count] by node: it has kept samples; NULL: all are wanted */
 	size_t wanted_count;
-	uint64_t slow_ns;	/* a tick that takes as long or longer is slow; 0: none is */
-	struct str slow_stream; /* of ticks of that stream; data NULL: of all; the caller's */
+	uint64_t slow_ns;	/* a tick at least this long is slow; 0: none is */
+	struct str slow_stream; /* for ticks of that stream; data NULL: of all; the caller's */
 	uint64_t slow_ticks;
 };
 
 /* Begins now. */
 void recording_begin(struct recording *r, struct capture_writer *writer);
 /*
- * Writes the metrics, before the first sample: time off the CPU too if real, with wake-up delays
- * separate if wakers, and those counters.
+ * Writes the metrics, before the first sample: CPU time; with `real`, also time off the CPU; with
+ * `wakers`, separate wake-up delays; and the given counters.
  */
 void recording_measure(struct recording *r, bool real, bool wakers,
 	const struct perf_counter *counters, size_t counter_count);
@@ -111,36 +112,36 @@ void recording_end(struct recording *r);
 
 /*
  * Walks and writes a sample of the clock.  It weighs what the system accounts for its period and
- * for the thread's samples that were dropped before it.  Returns its place.
+ * for the thread's dropped samples before it.  Returns its place.
  */
 struct snapshot_place recording_take_clock(struct recording *r, const struct perf_sample *sample);
 /*
- * Writes the weight of the thread's last dropped samples (weights.h), as one more sample at the
- * stack of the one before them.  False: there are none.
+ * Writes the weight of the thread's last dropped samples (weights.h) as one more sample, at the
+ * stack of the last one kept.  False: there are none.
  */
 bool recording_take_dropped(struct recording *r, struct thread *thread);
-/* Walks and writes a sample of the other event with that number. */
+/* Walks and writes a sample of another event, by its number. */
 void recording_take_counter(
 	struct recording *r, const struct perf_sample *sample, uint32_t counter);
-/* Writes a time off the CPU; without a stack it is rooted at "[truncated]". */
+/* Writes a time off the CPU; without a stack, it is rooted at "[truncated]". */
 void recording_take_off_cpu(
 	struct recording *r, struct thread *thread, const struct offcpu_interval *interval);
 /* Rows and ticks of zones; times since the recording's start. */
 void recording_take_zone_row(struct recording *r, const struct capture_zone_row *row);
 void recording_take_tick(struct recording *r, const struct capture_tick *tick);
 /*
- * Forgets what waits and had ended by until_ns, CLOCK_MONOTONIC.  The figures above include it
- * until recording_write_recent.
+ * Forgets queued entries that had ended by until_ns, CLOCK_MONOTONIC.  The figures above include
+ * them until recording_write_recent.
  */
 void recording_forget(struct recording *r, uint64_t until_ns);
 /*
- * Writes what waits, without what had ended by until_ns, and without the part of a time off the CPU
- * before it, as for pauses.
+ * Writes the queue without entries that had ended by until_ns, and without the earlier part of a
+ * time off the CPU, as for pauses.
  */
 void recording_write_recent(struct recording *r, uint64_t until_ns);
 /*
- * Writes CPU time that is in no sample as a row of its own: "[lost]", "[kernel, not permitted]".
- * It belongs to the only process, or, if there were several, to a process of that name.
+ * Writes CPU time without samples as a separate row: "[lost]", "[kernel, not permitted]".  It
+ * belongs to the only process or, if there were several, to a process with that name.
  */
 void recording_take_unsampled(struct recording *r, struct str name, uint64_t cpu_ns);
 

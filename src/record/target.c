@@ -1,6 +1,6 @@
 /*
- * The target.  The end of a command is learned from wait4 alone, that of an attached process from
- * its pidfd alone, which means this process and no later one with its pid.
+ * The target.  Only wait4 reports the end of a command.  Only its pidfd reports the end of an
+ * attached process, because a pidfd cannot refer to a later process with the same pid.
  *
  * A command is launched with two pipes: on one the child waits for its start; the other,
  * close-on-exec, returns the errno of a failed exec.
@@ -61,14 +61,14 @@ static void raise_limit(__rlimit_resource_t resource)
 
 void launch_raise_ourselves(void)
 {
-	/* A descriptor for each load object, several for each CPU and task; rings are locked. */
+	/* One descriptor is needed per load object, several per CPU and task; rings are locked. */
 	raise_limit(RLIMIT_NOFILE);
 	raise_limit(RLIMIT_MEMLOCK);
 	(void)setpriority(PRIO_PROCESS, 0, -5);
 	prctl(PR_SET_TIMERSLACK, 1000);
 }
 
-/* In the child: restores all that we changed, as if it had been started without us. */
+/* In the child: undoes all our changes, as if it had been started without us. */
 static void child_restore(const struct launch_state *state)
 {
 	setrlimit(RLIMIT_NOFILE, &state->files);
@@ -88,7 +88,7 @@ static ssize_t read_retry(int fd, void *bytes, size_t size)
 	return got;
 }
 
-/* In the child: never returns. */
+/* In the child; never returns. */
 static void child_run(int go_fd, int status_fd, char *const *command, char *const *environment,
 	const struct launch_state *state)
 {
@@ -106,7 +106,7 @@ static void child_run(int go_fd, int status_fd, char *const *command, char *cons
 	_exit(written == sizeof(code) ? 127 : 125);
 }
 
-/* The failure is ours, not the command's: ERROR_SYSTEM is for its exec. */
+/* The failure is ours, not the command's: ERROR_SYSTEM is reserved for its exec. */
 static struct error *start_error(int code, const char *call)
 {
 	return error_new(ERROR_UNSUPPORTED, "no process could be started for the command: %s: %s",
@@ -167,7 +167,7 @@ static void launch_cancel(struct launch *launch)
 	waitpid(launch->pid, NULL, 0);
 }
 
-/* How often the CPU time of a process is read, for which the kernel adds up all its threads. */
+/* How often to read the CPU time of a process, for which the kernel adds up all its threads. */
 #define ASK_NS (SECOND_NS / 10)
 
 /* ---- processes ---- */
@@ -195,7 +195,7 @@ struct error *target_refusal(pid_t pid, int code)
 		return error_new(ERROR_UNSUPPORTED, "process %d (%s) can't be attached to: %s", pid,
 			stat.name, strerror(code));
 	user_name(file.st_uid, owner, sizeof(owner));
-	/* In /proc a process with more privileges than its user belongs to root. */
+	/* In /proc, a process with more privileges than its user belongs to root. */
 	if (file.st_uid != geteuid())
 		return error_new(ERROR_UNSUPPORTED,
 			"process %d (%s) is %s's, not ours: attach to it with `sudo sonde record "
@@ -207,7 +207,7 @@ struct error *target_refusal(pid_t pid, int code)
 		pid, stat.name, pid);
 }
 
-/* A thread has an entry in /proc as well. */
+/* Threads have entries in /proc as well. */
 static struct error *no_process(pid_t pid, int code)
 {
 	char path[64], *line = NULL;
@@ -286,7 +286,7 @@ static bool fd_is_readable(int fd)
 	return poll(&polled, 1, 0) > 0 && polled.revents & POLLIN;
 }
 
-/* Whether all have ended. */
+/* Returns whether all have ended. */
 static bool look_at_processes(struct target *t)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -302,7 +302,7 @@ static bool look_at_processes(struct target *t)
 			continue;
 		bool ended = fd_is_readable(p->fd);
 
-		/* Until its parent has waited for it, its CPU time can still be read. */
+		/* Until its parent waits for it, its CPU time can still be read. */
 		if (ask || ended)
 			process_look(p);
 		all &= ended;
@@ -316,7 +316,7 @@ static bool look_at_processes(struct target *t)
 
 /* ---- the machine ---- */
 
-/* /proc/stat, proc(5): user nice system idle iowait irq softirq …, in ticks, of all CPUs. */
+/* /proc/stat, proc(5): user nice system idle iowait irq softirq …, in ticks, for all CPUs. */
 static struct target_cpu machine_cpu(void)
 {
 	uint64_t user = 0, nice = 0, system = 0, irq = 0, softirq = 0;
@@ -332,20 +332,20 @@ static struct target_cpu machine_cpu(void)
 	return (struct target_cpu){(user + nice) * tick_ns, (system + irq + softirq) * tick_ns};
 }
 
-/* ---- all ---- */
+/* ---- all kinds of targets ---- */
 
-/* The caller's environment, and what the target is to have in any case. */
+/* Adds to the caller's environment what the target needs in any case. */
 static struct error *launch_command(struct target *t, char *const *environment)
 {
 	VEC(char *) variables = {0};
 	char *preload = t->preload ? xasprintf("LD_PRELOAD=%s", t->preload) : NULL;
 
-	/* LD_PRELOAD of environment, which comes later and wins, includes this list. */
+	/* environment's LD_PRELOAD, which comes later and wins, includes this list. */
 	if (preload)
 		vec_push(&variables, preload);
 	for (size_t i = 0; environment && environment[i]; i++)
 		vec_push(&variables, environment[i]);
-	/* putenv keeps the pointer, but only in the child. */
+	/* putenv keeps the pointer, but only the child does this. */
 	if (t->variable)
 		vec_push(&variables, (char *)(uintptr_t)t->variable);
 	vec_push(&variables, NULL);

@@ -2,9 +2,9 @@
 #define SONDE_RECORD_TARGET_H
 
 /*
- * What is recorded, and when that is over: a command, as long as it runs; running processes with
- * their descendants, until they have all ended; or the whole machine.  The latter two may have a
- * command too, which is not recorded for itself, and whose end is the recording's.
+ * The recorded target: a command, as long as it runs; running processes with their descendants,
+ * until all have ended; or the whole machine.  The latter two may also have a command.  It only
+ * sets the recording's end, and is not a target itself.
  *
  * Attached processes are only observed: no ptrace, no signal.
  */
@@ -21,9 +21,9 @@
 /* ---- launching ---- */
 
 /*
- * A command is started as a child that waits until the events are set up on it, and only then calls
- * exec.  It stays in our process group and on our terminal, so that Ctrl-C reaches it, and begins
- * with the signal mask, dispositions and limits that we were started with.
+ * A command is started as a child that waits until the events are set up on it, and then calls
+ * exec.  It stays in our process group and on our terminal, so that Ctrl-C reaches it.  It gets the
+ * signal mask, dispositions and limits that we were started with.
  */
 
 struct launch {
@@ -32,7 +32,7 @@ struct launch {
 	int status_fd; /* gives execve's errno, or end of file after a successful exec */
 };
 
-/* What the recorder changes for itself, as the target must get it. */
+/* What the recorder changes for itself, and restores for the target. */
 struct launch_state {
 	sigset_t mask;
 	struct sigaction pipe, file_size, child; /* SIGPIPE, SIGXFSZ, SIGCHLD */
@@ -41,15 +41,15 @@ struct launch_state {
 	int timer_slack_ns;
 };
 /*
- * Saves all of launch_state.  From here on SIGPIPE and SIGXFSZ are ignored, as failed writes report
- * the same.  SIGCHLD is not ignored: otherwise the target's exit status would be lost.
+ * Saves all of launch_state.  From then on, SIGPIPE and SIGXFSZ are ignored, as failed writes
+ * report the same.  SIGCHLD is not ignored: otherwise the target's exit status would be lost.
  */
 void launch_state_save(struct launch_state *state);
 /* Restores the signal mask and the dispositions. */
 void launch_state_restore(const struct launch_state *state);
 /*
- * From here on we may open many files and lock much memory, and get a CPU quickly on a busy machine
- * to empty the rings; all as far as it is allowed.
+ * Raises our limits, as far as allowed: we may open many files and lock much memory, and get a CPU
+ * quickly on a busy machine to empty the rings.
  */
 void launch_raise_ourselves(void);
 
@@ -76,25 +76,25 @@ struct target_process {
 struct target {
 	enum target_kind kind;
 	char *const *command;		  /* NULL-terminated argv; NULL: none */
-	const struct launch_state *state; /* which the command begins with */
-	const char *preload;		  /* LD_PRELOAD of the command, all of it; NULL: as it is */
-	const char *variable; /* "NAME=value" of its environment, whoever starts it; NULL: none */
-	const pid_t *pids;    /* [pid_count] of TARGET_PROCESSES */
+	const struct launch_state *state; /* the initial state of the command */
+	const char *preload;		  /* the command's complete LD_PRELOAD; NULL: unchanged */
+	const char *variable; /* "NAME=value" to add to its environment, if any; NULL: none */
+	const pid_t *pids;    /* [pid_count] for TARGET_PROCESSES */
 	size_t pid_count;
 
 	struct launch launch; /* of the command */
 	VEC(struct target_process) processes;
-	uint64_t ask_ns; /* when to ask next for their CPU time */
+	uint64_t ask_ns; /* when to read their CPU time next */
 	struct target_cpu machine_first, machine_last;
-	bool is_closed; /* the accounts are closed: machine_last holds */
+	bool is_closed; /* the accounts are closed; machine_last is valid */
 	bool ended;
 	int wait_status;     /* if ended: of the command */
-	struct rusage usage; /* likewise: of the command and all its children waited for */
+	struct rusage usage; /* if ended: of the command and all its children waited for */
 };
 
 /*
  * Forks the command, which waits before its exec.  environment: NULL-terminated "NAME=value"s to
- * set in it, or NULL.  Opens the processes: ERROR_UNSUPPORTED for one that cannot be attached to.
+ * set in it, or NULL.  Opens the processes: ERROR_UNSUPPORTED if one cannot be attached to.
  */
 must_use struct error *target_start(struct target *t, char *const *environment);
 /*
@@ -103,25 +103,25 @@ must_use struct error *target_start(struct target *t, char *const *environment);
 must_use struct error *target_release(struct target *t);
 /* Ends a command that was not released. */
 void target_cancel(struct target *t);
-/* Looks whether it has ended. */
+/* Checks whether it has ended. */
 void target_look(struct target *t);
 /* Sampling has stopped: reads the CPU time used up to now. */
 void target_close_accounts(struct target *t);
-/* A zeroed one is fine. */
+/* A zeroed one is allowed. */
 void target_deinit(struct target *t);
 
 /*
- * The CPU time that the system accounts to the target since its release: of a command that has
- * ended, with all children waited for; of attached processes, without their children; of the
+ * The CPU time that the system accounts to the target since its release: for a command that has
+ * ended, with all children waited for; for attached processes, without their children; for the
  * machine.
  */
 struct target_cpu target_cpu(const struct target *t);
-/* Of the attached processes, without their children, to the nanosecond while they live. */
+/* For the attached processes, without their children; exact to the nanosecond while they live. */
 uint64_t target_processes_cpu_ns(const struct target *t);
 
 /*
- * Why an existing process cannot be attached to: an ERROR_UNSUPPORTED with what would allow it.
- * code is the errno of perf_event_open.
+ * Why an existing process cannot be attached to: an ERROR_UNSUPPORTED that states what would allow
+ * it.  code: the errno of perf_event_open.
  */
 must_use struct error *target_refusal(pid_t pid, int code);
 

@@ -1,10 +1,10 @@
 /*
  * A stack is a chain of calls, and each link can be checked: the function that returns to an
- * address was entered by the call before it. Frames that have returned also leave chains, whose
- * inner links look like those of live ones. But where such a chain reaches live frames, it now
- * finds the return address of a different function, from a call that entered that function.
+ * address was entered by the call before it.  Frames that have returned also leave chains, whose
+ * inner links look like those of live ones.  But where such a chain reaches live frames, it now
+ * finds the return address of a different function, from the call that entered that function.
  *
- * Every program and thread begins with indirect calls of a given function. These are no evidence
+ * Every program and thread begins with indirect calls of a given function.  These are no evidence
  * against the frames inside them.
  */
 #include "unwind/chain.h"

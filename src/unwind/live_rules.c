@@ -18,8 +18,8 @@ struct window {
 };
 
 /*
- * Extends the code after or before the window, up to wanted bytes: in as few reads as possible, as
- * each is a system call, and in smaller pieces near the end of the code.
+ * Extends the code after or before the window, up to wanted bytes.  Each read is a system call, so
+ * few large reads are tried first, and smaller ones near the end of the code.
  */
 static void read_behind(struct window *w, struct unwind_memory *memory, uint64_t va, size_t wanted)
 {
@@ -66,7 +66,7 @@ static const struct cfi_rule *keep(struct live_rules *live, const struct cfi_rul
 	return &live->rules[live->count++];
 }
 
-/* Continues a path that has reached va. */
+/* Follows a path on from va. */
 static bool find(const struct arch *arch, struct unwind_memory *memory, uint64_t va,
 	struct code_exit *exit, struct cfi_rule *rule)
 {

@@ -112,7 +112,7 @@ static bool is_better(const struct chain *c, const struct chain *best)
 		return c->is_whole;
 	if (c->against != best->against)
 		return c->against < best->against;
-	/* A chain with the function again passes the pairs of its outer frames. */
+	/* A chain in which the function recurs also contains the pairs of its outer frames. */
 	return c->first == CALLEE_THIS && best->first != CALLEE_THIS && !best->recurs;
 }
 

@@ -2,7 +2,7 @@
  * Steps by complete rows, and out of signal frames.
  *
  * Registers that the sampler did not provide, and those that a simple step did not follow, are
- * unknown; a rule that needs one gives up instead of guessing.
+ * unknown.  A rule that needs one fails instead of guessing.
  *
  * Sources: DWARF 5 section 6.4.1; arch/arch.h for the signal frame.
  */

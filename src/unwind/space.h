@@ -48,7 +48,7 @@ bool unwind_space_has(const struct unwind_space *space, const struct unwind_mapp
 /* Removes [low, high). */
 void unwind_space_remove(struct unwind_space *space, uint64_t low_va, uint64_t high_va);
 void unwind_space_clear(struct unwind_space *space);
-/* Marks that code in it has changed: gives the space a new generation. */
+/* Gives the space a new generation, because code in it has changed. */
 void unwind_space_touch(struct unwind_space *space);
 /* The mapping at va, or NULL. */
 const struct unwind_mapping *unwind_space_find(const struct unwind_space *space, uint64_t va);

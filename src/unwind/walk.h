@@ -140,8 +140,8 @@ size_t unwind_history_count(const struct unwind_history *history);
 /* One of these, where 0 is the innermost. */
 struct unwind_kept unwind_history_frame(const struct unwind_history *history, size_t i);
 /*
- * Keeps a stack, whose frames must have their nodes, if its walk ended at the root or by reuse, and
- * it has no guesses.
+ * Keeps a stack if its walk ended at the root or by reuse, without guesses.  Its frames must have
+ * their nodes.
  */
 void unwind_history_keep(struct unwind_history *history, const struct unwind_stack *stack);
 /*

@@ -3,8 +3,8 @@
 
 /*
  * Cells of the column registry (columns.c): how a figure of an analysis result becomes a cell.
- * They look things up and compute nothing, but for a tree node's direct and indirect visits, whose
- * sum is the definition of "in or under".
+ * They look things up and compute nothing, except the sum of a tree node's direct and indirect
+ * visits, which is the definition of "in or under".
  *
  * row: of the report's analysis result, not of the shown selection.
  */

@@ -1,6 +1,6 @@
 /*
- * The column registry: what each column is called, and how cells compare.  Where cells come from is
- * in cells.h.
+ * The column registry: each column's key, heading and meaning, and how cells compare.  cells.h says
+ * where cells come from.
  */
 #include "view/columns.h"
 

@@ -1,5 +1,5 @@
 /*
- * CSV.  The columns are those of JSON, or those asked for, followed by those of further metrics.
+ * CSV.  The columns are those of JSON, or the requested ones, followed by those of further metrics.
  */
 #include "view/csv.h"
 
@@ -69,7 +69,7 @@ static void add_columns(
 			vec_push(&c->list, (struct csv_column){&columns[*ids], report});
 }
 
-/* The columns asked for; for further metrics only those that differ between metrics. */
+/* The requested columns; for further metrics only those that differ between metrics. */
 static void add_asked(struct csv_columns *c, const struct report *report, bool is_first)
 {
 	const struct report_query *query = &report->query;

@@ -2,7 +2,7 @@
 #define SONDE_VIEW_FORMATS_H
 
 /*
- * The formats in which a report leaves.
+ * The output formats of reports.
  *
  * To add one: a function that draws reports into a sink, in a file of its own, and a row in
  * formats.c.  --format and its help follow.

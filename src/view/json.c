@@ -104,7 +104,7 @@ static void add_member(
 /* The columns of a row: the view's, or those of one of its parts. */
 struct row_columns {
 	const enum column_id *all, *of_metric, *of_place;
-	bool asked; /* and the further columns asked for */
+	bool asked; /* and the further requested columns */
 };
 
 /* The figures of each metric, including the first again. */
@@ -155,7 +155,7 @@ static void add_row_sides(
 	add_member(out, report, row, COLUMN_SIGNIFICANT);
 }
 
-/* The members of a row: always its columns, then further columns asked for. */
+/* The members of a row: always its columns, then further requested columns. */
 static void add_row_members(
 	struct strbuf *out, const struct report *report, size_t row, const struct row_columns *c)
 {

@@ -33,7 +33,7 @@ enum percent {
 /* "raw", "total", "parent". */
 extern const char *const percent_names[PERCENT_COUNT + 1]; /* NULL at the end */
 
-/* What was asked for.  Other views ignore the tree's fields. */
+/* What was requested.  Other views ignore the tree's fields. */
 struct report_query {
 	const struct view *view;
 	metric_id metric;
@@ -49,7 +49,7 @@ struct report_query {
 	enum level level;
 	const struct same_rule *same; /* borrowed */
 	size_t same_count;
-	const char *center;	     /* as asked for; NULL: each entity is a centre; borrowed */
+	const char *center;	     /* as requested; NULL: each entity is a centre; borrowed */
 	const struct centre *centre; /* center's entities in the tree (report_find_centre) */
 	bool spread;
 	bool confidence; /* of functions: how much figures may be off by chance */
@@ -81,7 +81,7 @@ struct report {
 	struct report_query query;
 	const struct entity_tree *tree;
 	const struct functions *functions; /* views functions, modules … and callers, else NULL */
-	const struct confidence *confidence;	 /* of those, if it was asked for, else NULL */
+	const struct confidence *confidence;	 /* of those, if it was requested, else NULL */
 	const struct callers *callers;		 /* view callers, else NULL */
 	const struct callers_rows *callers_rows; /* the same */
 	const struct calltree *calltree;	 /* view tree, else NULL */

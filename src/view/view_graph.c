@@ -3,8 +3,7 @@
  * with a number in front, above it who called it, below it what it called; then an index by name,
  * and what the columns mean.
  *
- * The heaviest lines stand next to the entry's own, so callers are drawn from the last to the
- * first.
+ * The heaviest lines are next to the entry's own, so callers are drawn from the last to the first.
  */
 #include "analysis/callgraph.h"
 

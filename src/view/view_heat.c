@@ -1,7 +1,6 @@
 /*
  * The heat map: when the weight of a metric was spent.  Text has a character for each slice of
- * time, the darker the more; columns follow each other, and the slices of one stand below each
- * other.
+ * time, the darker the more; columns follow each other, and the slices of one are below each other.
  */
 #include "analysis/heat.h"
 

@@ -102,7 +102,7 @@ static int widest(size_t width, const struct strbuf *cell)
 	return (int)(cell->size > width ? cell->size : width);
 }
 
-/* Each metric of the file, asked for or not. */
+/* Each metric of the file, requested or not. */
 static void stats_view_metrics(struct text *text, const struct report *report)
 {
 	struct strbuf *out = &text->sink->text;

@@ -1,5 +1,5 @@
 /*
- * The call tree, recursion collapsed or not: every row is a node, or a stub `f...` that stands for
+ * The call tree, recursion collapsed or not: every row is a node, or a stub `f...` that represents
  * a node above it, as Puma prints them: "direct (indirect)" and what was spent in the node only.
  */
 #include "analysis/calltree.h"

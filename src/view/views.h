@@ -2,7 +2,7 @@
 #define SONDE_VIEW_VIEWS_H
 
 /*
- * The views: what of a profile can be looked at.
+ * The views: the ways to look at a profile.
  *
  * To add one (docs/howto/add-a-view.md goes through it):
  * 1. give the result of its analysis a field in struct report, and a line in report.c's
@@ -57,14 +57,14 @@ struct view {
 	 * tested on it; COLUMN_NAME: none.
 	 */
 	enum column_id main_column;
-	/* Whether its rows come from all metrics asked for, not just the first. */
+	/* Whether its rows come from all requested metrics, not just the first. */
 	bool joins_metrics;
 	/* Whether it needs only sums by entity from the stacks (struct entity_spec). */
 	bool sums_only;
 	/* Whether rows also come from ZONE_ENTRIES, if the profile has that metric. */
 	bool adds_entries;
 	/*
-	 * The metric that is shown if none is asked for and the profile has it; NULL: the profile's
+	 * The metric that is shown if none is requested and the profile has it; NULL: the profile's
 	 * default.
 	 */
 	const char *own_metric;
@@ -79,7 +79,7 @@ struct view {
 	bool has_parents;
 	/*
 	 * Whether a report has one of data_columns that not every profile has; NULL: it has all.  A
-	 * column that is asked for by name is shown anyway.
+	 * column that is requested by name is shown anyway.
 	 */
 	bool (*has_column)(const struct report *report, enum column_id id);
 	/*

@@ -13,7 +13,7 @@
 struct zone_difference {
 	struct zone_counts *last; /* [capacity] as of the last reading */
 	uint32_t capacity;
-	uint64_t now, serial;	      /* of the last reading; serial 0: no one's */
+	uint64_t now, serial;	      /* of the last reading; serial 0: none */
 	struct zonewire_delta *delta; /* [delta_capacity] */
 	uint32_t delta_capacity;
 	uint64_t number;
@@ -34,7 +34,7 @@ void zone_difference_destroy(struct zone_difference *difference)
 	free(difference);
 }
 
-/* Room for so many counts, zero where they are new. */
+/* Makes room for the counts of new nodes, initially zero. */
 static bool grow_last(struct zone_difference *d, uint32_t count)
 {
 	uint32_t wanted = rows_wanted(d->capacity, count);
@@ -50,7 +50,7 @@ static bool is_same(const struct zone_counts *a, const struct zone_counts *b)
 	return a->self_ticks == b->self_ticks && a->entries == b->entries;
 }
 
-/* The nodes to look at, by their place in a list that is all of them or those that changed. */
+/* The nodes to compare, by index in a list: all nodes, or those that changed. */
 struct candidates {
 	const uint32_t *changed; /* NULL: all */
 	uint32_t count;
@@ -93,7 +93,7 @@ static int by_node(const void *a, const void *b)
 	return (x->node > y->node) - (x->node < y->node);
 }
 
-/* Deltas of all candidates that are not the same any more; there is room. */
+/* Writes deltas of all candidates that changed; there must be room. */
 static uint32_t put_deltas(struct zone_difference *d, const struct zone_reading *reading,
 	const struct candidates *candidates)
 {

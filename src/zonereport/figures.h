@@ -5,7 +5,7 @@
 
 /* 10^-x for x >= 0, to 15 digits; 0 from 307 on. */
 double figure_tenth_power(double x);
-/* The square root, 0 of what is not above 0. */
+/* The square root; 0 for values not above 0. */
 double figure_root(double x);
 
 #endif

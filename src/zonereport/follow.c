@@ -1,7 +1,7 @@
 /*
- * Region → ticks → history.  The tick ring is read from the end of the last look; for a program
- * without ticks, differences of readings take their place.  The first pass over a ring finds its
- * oldest part overwritten: that is the past, not a loss.
+ * Region → ticks → history.  The tick ring is read from the last position; for a program without
+ * ticks, differences of readings replace ticks.  The first pass over a ring finds its oldest part
+ * overwritten: that is the past, not a loss.
  */
 #include "zonereport/follow.h"
 
@@ -9,7 +9,7 @@
 
 #include "zonereport/difference.h"
 
-/* Of one look, however fast the program writes: a whole ring of the smallest records. */
+/* The maximum per call, however fast the program writes: a whole ring of the smallest records. */
 enum { TICKS_MAX = 1 << 17 };
 
 struct zone_follow {
@@ -21,7 +21,7 @@ struct zone_follow {
 	struct zone_namer namer;
 	uint32_t base;
 	bool is_auto;
-	bool is_fresh; /* nothing was read of this base, or looks were left out */
+	bool is_fresh; /* nothing was read for this base yet, or calls were skipped */
 	uint64_t position, lost_bytes;
 };
 
@@ -74,7 +74,7 @@ bool zone_follow_set_base(struct zone_follow *follow, uint32_t base)
 
 	if (is_auto)
 		base = best_base(follow);
-	/* Ticks that are made of readings are of stream 0, as differences are. */
+	/* Ticks made from readings belong to stream 0, like differences. */
 	struct zone_history *history =
 		zone_history_create(base < ZONEWIRE_STREAMS ? base : 0, ZONE_HISTORY_BYTES);
 	struct zone_difference *difference = zone_difference_create();
@@ -101,7 +101,7 @@ uint32_t zone_follow_base(const struct zone_follow *follow)
 	return follow->base;
 }
 
-/* The tick may be younger than the reading, and of nodes that it does not know. */
+/* The tick may be later than the reading, and have nodes unknown to it. */
 static bool know_nodes(struct zone_follow *follow, const struct zone_tick *tick)
 {
 	for (uint32_t i = 0; i < tick->head.delta_count; i++)
@@ -138,11 +138,11 @@ static bool look_at_difference(struct zone_follow *follow)
 	if (follow->is_fresh)
 		return zone_difference_skip(follow->difference, &follow->reading);
 	if (!zone_difference_take(follow->difference, &follow->reading, &tick))
-		return true; /* what happened is in the next one */
+		return true; /* the next one includes this activity */
 	return zone_history_add(follow->history, &follow->reading, &tick);
 }
 
-/* One tick of all that the counters hold. */
+/* Makes one tick of everything in the counters. */
 static bool look_at_run(struct zone_follow *follow)
 {
 	const struct zone_reading *reading = &follow->reading;

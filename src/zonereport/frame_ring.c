@@ -45,7 +45,7 @@ static void drop_oldest(struct frame_ring *ring)
 	ring->count--;
 }
 
-/* Makes room for so many bytes in one piece: where. */
+/* Makes contiguous room; returns its offset. */
 static size_t make_room(struct frame_ring *ring, size_t bytes)
 {
 	size_t at = ring->write_at;

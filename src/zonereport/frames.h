@@ -1,7 +1,7 @@
 #ifndef SONDE_ZONEREPORT_FRAMES_H
 #define SONDE_ZONEREPORT_FRAMES_H
 
-/* The lengths of the last frames that a history keeps. */
+/* The lengths of the last frames in a history. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,11 +9,14 @@
 #include "zonereport/history.h"
 
 /*
- * Of the last `frames` kept frames that were not begun before a gap (a pause is no long frame).
- * False: there are none, or no memory.
+ * For the last `frames` kept frames, except those after a gap (a pause is not a long frame).
+ * False: there are none, or out of memory.
  */
 bool zone_frames_stats(const struct zone_history *history, size_t frames, struct zone_stats *stats);
-/* Which of the last `frames` took longest: so many before the last one.  False: there is none. */
+/*
+ * The longest of the last `frames` frames: how many frames before the last one it is.  False: there
+ * is none.
+ */
 bool zone_frames_slowest(const struct zone_history *history, size_t frames, size_t *ago);
 
 #endif

@@ -17,7 +17,7 @@
 #include "zonereport/history_state.h"
 #include "zonereport/rows.h"
 
-/* The last seconds that make up 90 % of an average. */
+/* The last seconds, with 90 % of an average's weight. */
 static const double average_seconds[EXPONENTIAL] = {0.8, 2.5};
 
 struct zone_history *zone_history_create(uint32_t stream, size_t bytes)
@@ -58,19 +58,19 @@ void zone_history_clear(struct zone_history *history)
 	history->frames_added = history->frames_lost = 0;
 	history->deltas_cut = history->bytes_lost = 0;
 	history->seconds = 0;
-	/* Node 0 is none, and where there is no other there is no array. */
+	/* Node 0 does not exist, and without other nodes there is no array. */
 	for (uint32_t i = 1; i < history->node_count; i++)
 		history->node[i].frame = 0;
 }
 
 /* ---- nodes ---- */
 
-/* Room for that many nodes, zero where they are new. */
+/* Makes room for that many nodes, initially zero. */
 static bool grow_nodes(struct zone_history *history, uint32_t count)
 {
 	uint32_t wanted = rows_wanted(history->node_capacity, count);
 
-	/* If just the first has grown it is larger than said, and grows again. */
+	/* After an earlier failure to grow all arrays, they grow again. */
 	if (wanted != history->node_capacity &&
 		(!rows_grow(
 			 &history->node, sizeof(*history->node), history->node_capacity, wanted) ||
@@ -101,7 +101,7 @@ static void learn_node(struct zone_history *history, uint32_t number, struct zon
 	node->recursion = history->node[above].recursion + 1;
 }
 
-/* False: the parent of one of them is not known. */
+/* False: the parent of a node is unknown. */
 static bool learn_range(struct zone_history *history, const struct zone_reading *reading,
 	uint32_t from, uint32_t to)
 {
@@ -117,8 +117,8 @@ static bool learn_range(struct zone_history *history, const struct zone_reading 
 }
 
 /*
- * Learns all nodes of the tick.  Parents have lower numbers, so the nodes below the highest are
- * learnt in order; one that was not there yet when those about it were needs a second look.
+ * Learns all nodes of the tick.  Parents have lower numbers, so nodes are learnt in order up to the
+ * highest.  A node that did not exist yet when its neighbours were learnt needs a second try.
  */
 static bool learn_nodes(struct zone_history *history, const struct zone_reading *reading,
 	const struct zone_tick *tick)
@@ -145,7 +145,7 @@ static bool learn_nodes(struct zone_history *history, const struct zone_reading 
 
 /* ---- averages ---- */
 
-/* What is left of an average of node after the frames up to that one, in which it did nothing. */
+/* The rest of a node's average after the frames up to this one, in which it was inactive. */
 static double left_of(const struct zone_history *history, const struct history_node *node,
 	uint64_t frame, unsigned average)
 {
@@ -183,7 +183,7 @@ struct node_value history_average(
 		.hier_square = node->hier_square[average] * left};
 }
 
-/* Brings the node up to the frame that is being added, as if it did nothing in it. */
+/* Updates the node to the frame being added, as if it was inactive in it. */
 static void touch(struct zone_history *history, uint32_t number)
 {
 	struct history_node *node = &history->node[number];
@@ -205,7 +205,7 @@ static void touch(struct zone_history *history, uint32_t number)
 	history->touched[history->touched_count++] = number;
 }
 
-/* The same for all nodes above it that were not. */
+/* The same for all nodes above it. */
 static void touch_up(struct zone_history *history, uint32_t number)
 {
 	while (history->node[number].frame != history->frames_added) {
@@ -221,7 +221,7 @@ static int by_number_down(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* Children have higher numbers than their parents: from the highest down, each is complete. */
+/* Children have higher numbers than their parents, so descending order completes each node. */
 static void add_hier(struct zone_history *history, const double *weight)
 {
 	qsort(history->touched, history->touched_count, sizeof(*history->touched), by_number_down);
@@ -260,10 +260,10 @@ static void add_deltas(
 	add_hier(history, weight);
 }
 
-/* The frame's own duration, and what part of each average it makes. */
+/* Adds the frame's own duration, and computes its weight in each average. */
 static void add_time(struct zone_history *history, double ms, double *weight)
 {
-	/* Even a frame of no time is one, as in IProf. */
+	/* Even a frame without duration counts, as in IProf. */
 	double seconds = ms > 0 ? ms / 1e3 : 1e-3;
 
 	history->frames_added++;
@@ -282,8 +282,10 @@ static bool ends_frames(const struct zone_history *history, uint32_t slot)
 	       (history->frame_slots.bits[slot / 64] >> slot % 64 & 1);
 }
 
-/* A slot for which there is no memory is not known to end frames: what it does in zones is shown
- * all the same. */
+/*
+ * If there is no memory for a slot, it is unknown whether it ends frames; its time in zones is
+ * shown anyway.
+ */
 static void note_frame_slot(struct zone_history *history, uint32_t slot)
 {
 	uint32_t words = slot / 64 + 1;

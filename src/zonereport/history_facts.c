@@ -4,7 +4,7 @@
 
 #include "zonereport/history_state.h"
 
-/* Longest name or path that is kept. */
+/* Maximum length of a stored name or path. */
 enum { STRING_BYTES = 1024 };
 
 static char *learn_string(const struct zone_region *region, uint32_t offset)
@@ -33,7 +33,7 @@ static bool learn_zone(const struct zone_region *region, uint32_t id, struct zon
 	return true;
 }
 
-/* Takes the text, if there is any and memory for it. */
+/* Replaces the string, if there is a text and memory for it. */
 static void replace_string(const char **old, const char *text)
 {
 	char *copy = text ? strdup(text) : NULL;
@@ -54,7 +54,10 @@ static void take_name(struct zone_info *info, const struct zone_function *functi
 	}
 }
 
-/* Of the zones from that one on, asks for those that are functions: all at once, it may be long. */
+/*
+ * Requests names for zones from that one on that are functions; all at once, because it may take
+ * long.
+ */
 static void name_functions(struct zone_history *history, uint32_t from)
 {
 	struct zone_function *function;

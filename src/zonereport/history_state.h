@@ -7,21 +7,21 @@
 #include "zonereport/history.h"
 
 enum {
-	EXPONENTIAL = ZONE_AVERAGES - 1, /* averages but the one of the last frame */
-	DIRECT_FRAMES = 3,		 /* that set averages directly */
+	EXPONENTIAL = ZONE_AVERAGES - 1, /* averages other than that of the last frame */
+	DIRECT_FRAMES = 3,		 /* the first frames, which set averages directly */
 };
 
 /*
- * A node, with averages as of the last frame in which anything was done in it or below it.  Those
- * since then are made up for when it is looked at: so idle nodes cost nothing.
+ * A node, with averages as of the last frame with activity in it or below it.  Later frames are
+ * accounted for when it is used, so idle nodes cost nothing.
  */
 struct history_node {
-	struct zone_place place; /* zone 0: not known yet */
+	struct zone_place place; /* zone 0: unknown */
 	uint32_t same_above;	 /* the nearest node of the same zone above it; 0: none */
-	uint32_t recursion;	 /* how many there are */
-	uint64_t frame;		 /* number of that frame, from 1; 0: none */
-	double seconds;		 /* the history's at that frame */
-	/* In ticks and entries per frame, and of the averages' n + 1. */
+	uint32_t recursion;	 /* number of such nodes */
+	uint64_t frame;		 /* of the averages, from 1; 0: none */
+	double seconds;		 /* the history's seconds at that frame */
+	/* In ticks and entries per frame; element n is for average n + 1. */
 	double self[EXPONENTIAL], count[EXPONENTIAL];
 	double self_square[EXPONENTIAL], hier_square[EXPONENTIAL];
 	double hier_now; /* while a tick is added */
@@ -32,12 +32,14 @@ struct zone_history {
 	struct frame_ring ring;
 	struct history_node *node; /* [node_count] */
 	uint32_t node_count, node_capacity, node_scanned;
-	uint32_t *touched; /* [touched_count]: while a tick is added; room for all nodes */
+	uint32_t *touched; /* [touched_count]: while adding a tick; room for all nodes */
 	uint32_t touched_count;
 	struct zone_info *zone; /* [zone_count], strings allocated */
 	uint32_t zone_count, zone_capacity;
 	struct zone_namer namer;
-	/* The slots whose threads have ended a frame of any stream, a bit each, and how many. */
+	/*
+	 * A bit for each slot with a thread that has ended a frame of any stream, and their number.
+	 */
 	struct {
 		uint64_t *bits; /* [words] */
 		uint32_t words, count;
@@ -47,28 +49,28 @@ struct zone_history {
 	uint32_t trouble_open, trouble_ended; /* zones */
 	bool end_is_proven;
 	uint64_t frames_added, frames_lost, deltas_cut, bytes_lost;
-	double seconds; /* of all frames that were added */
-	/* What is left of averages after so long: of most nodes it is asked for the same. */
+	double seconds; /* sum of all frames added */
+	/* The decay for a gap; cached, as it is the same for most nodes. */
 	double gap_seconds, gap_left[ZONE_AVERAGES - 1];
 	double frame_ms[EXPONENTIAL];
 	double freeze_over_ms;
 	bool is_paused, is_frozen;
 };
 
-/* A node's part in what is shown, per frame: ticks, entries, and averages of squares of ticks. */
+/* A node's contribution per frame: ticks, entries, and averages of squared ticks. */
 struct node_value {
 	double self, count;
 	double self_square, hier_square;
 };
-/* What exponential averages of that node (0 the first of them) are now. */
+/* The node's present exponential averages, from number 0. */
 struct node_value history_average(
 	const struct zone_history *history, const struct history_node *node, unsigned average);
 /*
- * Whether the node's own time is outside of zones in a thread that ends no frames, while others do,
- * and that of all threads is asked for: slot is the query's.  Such time is in no sum.
+ * Whether all threads are requested, some threads end frames, and the node is the time outside
+ * zones of a thread that does not.  slot is the query's.  Such time is in no sum.
  */
 bool history_is_frameless(const struct zone_history *history, uint32_t node, uint32_t slot);
-/* Whether a node is of the choice's zone, depth and slot. */
+/* Whether a node has the choice's zone, depth and slot. */
 bool history_chosen(const struct history_node *node, struct zone_choice choice);
 
 #endif

@@ -11,7 +11,7 @@ static void zone_name(const struct zone_region *region, uint32_t id, char name[N
 {
 	struct zonewire_zone zone;
 
-	zone_region_zone(region, id, &zone); /* of none: zeros, whose name is "" */
+	zone_region_zone(region, id, &zone); /* if there is none, all zeros, with the name "" */
 	zone_region_string(region, zone.name, name, NAME_BYTES);
 }
 

@@ -15,12 +15,12 @@
 
 static void raise_to(uint64_t *last, uint64_t tick)
 {
-	/* Later than any clock of a machine gets; broken memory has such. */
+	/* No machine's clock reaches this; corrupt memory does. */
 	if (tick > *last && tick < UINT64_C(1) << 62)
 		*last = tick;
 }
 
-/* What has been told by the header and the slots. */
+/* The last tick stated in the header and the slots. */
 static uint64_t told(const struct zone_region *region)
 {
 	struct zonewire_header header = zone_region_header(region);
@@ -38,7 +38,7 @@ static uint64_t told(const struct zone_region *region)
 	return last;
 }
 
-/* The time below a node in nodes that are closed; INT64_MAX: one is open. */
+/* Adds up the time below each node, in closed nodes; INT64_MAX: one is open. */
 static void add_below(int64_t *below, int64_t ticks)
 {
 	if (ticks < 0 || __builtin_add_overflow(*below, ticks, below))

@@ -10,17 +10,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A function.  Strings are NULL where nothing is known, and the namer's until its next call. */
+/* A function.  Strings are NULL if unknown, and valid until the namer's next call. */
 struct zone_function {
 	uint64_t code;	    /* its address in the process */
-	const char *name;   /* as a person would write it: demangled */
+	const char *name;   /* demangled */
 	const char *file;   /* where it is defined */
 	const char *module; /* path of the load object */
 	uint32_t line;
 };
 
 struct zone_namer {
-	/* Fills in what it can of so many functions, whose strings are all NULL.  NULL: nothing. */
+	/*
+	 * Sets what it knows of count functions, whose strings are all NULL.  NULL: knows nothing.
+	 */
 	void (*name)(void *context, struct zone_function *function, size_t count);
 	void *context;
 };

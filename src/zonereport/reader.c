@@ -55,7 +55,7 @@ static bool grow(struct zone_reader *r, uint32_t count)
 	return true;
 }
 
-/* Whether the row is a node like any, seen from those before it. */
+/* Whether the row is a valid node, given those before it. */
 static bool is_good_place(const struct zone_reader *r, uint32_t number,
 	const struct zonewire_node *node, const struct zone_region *region)
 {
@@ -69,7 +69,7 @@ static bool is_good_place(const struct zone_reader *r, uint32_t number,
 	       r->place[node->parent].depth == node->depth - 1;
 }
 
-/* Puts a node below its parent, a root below node 0; and makes sure that it is come to. */
+/* Links a node below its parent, a root below node 0, and makes the walk visit it. */
 static void link_node(struct zone_reader *r, uint32_t number)
 {
 	uint32_t parent = r->place[number].parent == number ? 0 : r->place[number].parent;
@@ -81,7 +81,7 @@ static void link_node(struct zone_reader *r, uint32_t number)
 		r->look[parent].stirs = true;
 }
 
-/* Nodes that are new since the last reading; a node is there as soon as its zone is. */
+/* Reads nodes created since the last reading; a node exists when its zone is set. */
 static void read_places(struct zone_reader *r, const struct zone_region *region, uint32_t count)
 {
 	uint32_t unknown = count;
@@ -110,7 +110,7 @@ static void read_places(struct zone_reader *r, const struct zone_region *region,
 	r->known_below = unknown;
 }
 
-/* Whether to look below the node, now and the next time. */
+/* Whether to visit nodes below this one, now and at the next reading. */
 static bool has_stirred(struct zone_reader *r, const struct zone_region *region, uint32_t number)
 {
 	const struct zonewire_node *live = region_row(region, &region->header.nodes, number);
@@ -125,7 +125,7 @@ static bool has_stirred(struct zone_reader *r, const struct zone_region *region,
 	return look->stirs || did_stir;
 }
 
-/* The next node of the walk, below this one or not; 0: it was the last. */
+/* The next node of the walk, below this one or not; 0: the end. */
 static uint32_t next_node(const struct zone_reader *r, uint32_t number, bool goes_down)
 {
 	if (goes_down && r->look[number].first_child)
@@ -150,11 +150,11 @@ static void find_changed(struct zone_reader *r, const struct zone_region *region
 	}
 }
 
-/* The node's time so far and below it, its children's times being read. */
+/* The node's total time so far, after reading its children's. */
 static uint64_t node_total(struct zone_reader *r, const struct zone_region *region, uint32_t number,
 	const struct zonewire_node *live)
 {
-	/* Longer than any machine has run: then it is none. */
+	/* No machine has run for so long, so the value is invalid. */
 	const uint64_t too_long = UINT64_C(1) << 62;
 	int64_t ticks = __atomic_load_n(&live->ticks, __ATOMIC_RELAXED);
 	uint64_t total = (uint64_t)ticks;
@@ -165,7 +165,7 @@ static uint64_t node_total(struct zone_reader *r, const struct zone_region *regi
 	return total < too_long ? total : r->look[number].total;
 }
 
-/* a - b, 0 if that is less. */
+/* a - b, but at least 0. */
 static uint64_t less(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;

@@ -1,10 +1,10 @@
 /*
  * Opens zones memory and reads its header, clock and small tables.
  *
- * Whoever writes may be another program, which goes on while we read, may be broken and may be
- * hostile.  So what says where things lie is copied once and checked; rows are copied before they
- * are looked at; and all is read in whole words, which is what makes the reading of one's own
- * memory, with other threads at work in it, defined.
+ * The writer may be another program, which continues during the reading, and may be faulty or
+ * hostile.  So positions and sizes are copied once and checked, and rows are copied before use.
+ * Everything is read in whole words, so that reading one's own memory while other threads write to
+ * it is defined.
  */
 
 #include "zonereport/region.h"
@@ -14,7 +14,7 @@
 
 #include "zonereport/region_words.h"
 
-/* Whether a table lies in the memory, with rows of at least that size. */
+/* Whether a table lies within the memory, with rows of at least that size. */
 static bool table_is_good(const struct zonewire_table *table, uint64_t row_bytes, uint64_t size)
 {
 	uint64_t bytes = (uint64_t)table->row_bytes * table->capacity;
@@ -57,7 +57,7 @@ const char *zone_region_open(struct zone_region *region, const void *data, size_
 		return "is not a zones memory file";
 	if (h->version != ZONEWIRE_VERSION)
 		return "is memory of zones of a version that is not known here";
-	/* What came later reads as zeros. */
+	/* Later fields read as zeros. */
 	if (h->header_bytes < offsetof(struct zonewire_header, exit_ticks) ||
 		h->region_bytes > size)
 		return "is memory of zones that was cut off";
@@ -118,7 +118,7 @@ bool zone_region_tells_end(const struct zone_region *region)
 	return header.is_saved == ZONEWIRE_SAVED || header.exit_ticks;
 }
 
-/* The writer comes to know its clock better in time, and changes clock_mult alone. */
+/* The writer refines its clock over time, by changing only clock_mult. */
 uint64_t zone_region_duration_ns(const struct zone_region *region, uint64_t ticks)
 {
 	const struct zonewire_header *live = (const void *)region->data;
@@ -193,7 +193,7 @@ bool zone_region_slot(const struct zone_region *region, uint32_t index, struct z
 	const struct zonewire_table *slots = &region->header.slots;
 	uint32_t count = zone_region_slot_count(region);
 
-	/* Few things change hands, and quickly: who sees it twice in a row takes what there is. */
+	/* Changes are few and fast: after this many tries, use the row as it is. */
 	for (int tries = 0; tries < 100; tries++) {
 		uint32_t before;
 
@@ -230,7 +230,7 @@ bool zone_region_note(const struct zone_region *region, uint32_t row, struct zon
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (before % 2 == 0 && region_word32(&changing->generation) == before)
 			break;
-		/* Of what is torn in spite of all tries this tells. */
+		/* Marks a row that is torn after all tries. */
 		note->generation |= 1;
 	}
 	note->text[sizeof(note->text) - 1] = '\0';

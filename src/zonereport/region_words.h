@@ -1,14 +1,14 @@
 #ifndef SONDE_ZONEREPORT_REGION_WORDS_H
 #define SONDE_ZONEREPORT_REGION_WORDS_H
 
-/* How the files of region.h read memory that other programs write. */
+/* How the files of region.h read memory that another program may be writing. */
 
 #include <stdbool.h>
 #include <string.h>
 
 #include "zonereport/region.h"
 
-/* Of whatever type the memory was written as. */
+/* Memory may have been written as any type. */
 typedef uint64_t __attribute__((may_alias)) region_any_word;
 
 static inline uint64_t region_word(const void *word)
@@ -21,7 +21,7 @@ static inline uint32_t region_word32(const uint32_t *word)
 	return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
-/* 8 divides the address that is read, and bytes. */
+/* The source address and bytes are multiples of 8. */
 static inline void region_copy(void *to, const void *from, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i += 8) {
@@ -38,23 +38,23 @@ static inline const void *region_row(
 	return region->data + table->offset + (uint64_t)index * table->row_bytes;
 }
 
-/* Rows of a table that are there now; `live` is the same table in the memory itself. */
+/* The present number of a table's rows; `live` is the same table in the memory itself. */
 uint32_t region_row_count(
 	const struct zone_region *region, const struct zonewire_table *table, const void *live);
 
-/* What a struct zone_reader knows of a node besides what it tells. */
+/* Additional data of a struct zone_reader about a node. */
 struct zone_look {
 	uint32_t first_child, next_sibling; /* of known nodes; 0: none */
-	/* The shared words as they were when it was decided whether to look below it. */
+	/* The shared words, as they were when deciding whether to visit nodes below it. */
 	int64_t ticks;
 	uint64_t entries;
-	uint64_t total;	   /* time in it and below it, as of the last reading */
-	uint64_t children; /* sum of the children's */
+	uint64_t total;	   /* its total time at the last reading */
+	uint64_t children; /* the sum of its children's */
 	bool is_broken;
-	bool stirs; /* it was open, had changed or had a new child: look below it again */
+	bool stirs; /* it was open, had changed or had a new child: visit below it again */
 };
 
-/* What a struct zone_reader keeps. */
+/* The state of a struct zone_reader. */
 struct zone_reader {
 	uint32_t capacity; /* of the arrays */
 	struct zone_reading reading;
@@ -63,8 +63,8 @@ struct zone_reader {
 	uint8_t *is_open;
 	struct zone_look *look;
 	uint32_t *changed;    /* of the last reading; parents before their children */
-	uint32_t known_below; /* all nodes before that one are known or broken */
-	uint8_t *record;      /* a copy of one of the ring of ticks */
+	uint32_t known_below; /* all nodes below this number are known or invalid */
+	uint8_t *record;      /* a copy of a record in the ring of ticks */
 	size_t record_bytes;
 };
 

@@ -5,7 +5,7 @@
 
 #include "zonereport/report_work.h"
 
-/* A row whose estimated cost of measuring is more than that part of it is marked. */
+/* A row is marked if more than this part of it is the estimated cost of measuring. */
 static const double overhead_mark = 0.10;
 
 static bool is_graph(enum zone_mode mode)
@@ -90,7 +90,7 @@ static void set_cursor(struct zone_report *report)
 struct zone_unit zone_unit_of(double ms)
 {
 	static const struct zone_unit units[] = {{"ms", 1}, {"us", 1e-3}, {"ns", 1e-6}};
-	/* No time at all has the usual one. */
+	/* A time of 0 has the default unit. */
 	return ms <= 0 || ms >= units[0].ms ? units[0] : ms >= units[1].ms ? units[1] : units[2];
 }
 
@@ -175,7 +175,7 @@ void zone_query_set_mode(struct zone_query *query, enum zone_mode mode)
 		query->mode = mode;
 }
 
-/* Shows the call graph around that row; the cursor goes to it. */
+/* Shows the call graph around that row; the cursor moves to it. */
 static bool show_around(
 	struct zone_query *query, const struct zone_history *history, const struct zone_row *row)
 {
@@ -215,7 +215,7 @@ bool zone_query_select_parent(struct zone_query *query, const struct zone_histor
 	return is_done;
 }
 
-/* a + b, as near as an int can be. */
+/* a + b, limited to the range of int. */
 static int add_within(int a, int b)
 {
 	int sum;

@@ -33,7 +33,7 @@
 
 #include "zonereport/history.h"
 
-/* Numbers as Prof_Report_Mode's. */
+/* Numbers as in Prof_Report_Mode. */
 enum zone_mode {
 	ZONE_MODE_SELF,	       /* flat, by self time */
 	ZONE_MODE_HIER,	       /* flat, by hierarchical time */
@@ -45,16 +45,16 @@ enum zone_mode {
 
 enum zone_recursion { ZONE_FLATTEN, ZONE_SPREAD };
 
-/* What to show.  Fields out of range are taken to the nearest that is in it. */
+/* What to show.  Fields out of range are limited to it. */
 struct zone_query {
 	enum zone_mode mode;
 	enum zone_recursion recursion;
-	uint32_t focus, focus_depth; /* zone, and of spread recursion its depth; 0: "_global" */
-	uint32_t slot;		     /* ZONE_SLOT_ALL, or just that thread's */
+	uint32_t focus, focus_depth; /* zone, and with spread recursion its depth; 0: "_global" */
+	uint32_t slot;		     /* ZONE_SLOT_ALL, or a single thread */
 	unsigned average;	     /* 0 the last frame, 1 0.8 s, 2 2.5 s */
-	size_t frame;		     /* 0: averages; n: what was n frames before the last one */
+	size_t frame;		     /* 0: averages; n: the frame n frames before the last one */
 	int cursor;		     /* row */
-	double call_ns;		     /* what entering and leaving costs; 0: not known */
+	double call_ns;		     /* cost of entering and leaving; 0: unknown */
 };
 #define ZONE_QUERY_INIT                                                                            \
 	{                                                                                          \
@@ -65,98 +65,99 @@ enum zone_row_kind {
 	ZONE_ROW_FLAT,
 	ZONE_ROW_PARENT,
 	ZONE_ROW_FOCUS,
-	ZONE_ROW_RECURSION, /* outside of the sums */
-	ZONE_ROW_CHILD,	    /* or descendant */
-	ZONE_ROW_FRAMELESS, /* the last, and in no sum: see report_work.h */
+	ZONE_ROW_RECURSION, /* not included in sums */
+	ZONE_ROW_CHILD,	    /* also a descendant */
+	ZONE_ROW_FRAMELESS, /* the last row, in no sum: see report_work.h */
 };
 
 struct zone_row {
 	enum zone_row_kind kind;
 	uint32_t zone, depth;  /* the entity; depth is 0 where recursion is flattened */
 	struct zone_info info; /* the history's strings; escape before drawing */
-	uint32_t number;   /* most of the same zone above, or depth; shown as "name (n)" if not 0 */
-	int indent;	   /* spaces: 0 or 3 */
+	uint32_t number;       /* maximum number of the same zone above, or depth; shown as "name
+			      (n)" if not 0 */
+	int indent;	       /* spaces: 0 or 3 */
 	char prefix;	   /* '-' focus, '~' recursion, '!' overhead, '+' has_children, 0 none */
 	bool has_children; /* some zone below it was entered more than 0.25 times a frame */
-	bool is_mostly_overhead; /* what measuring costs is more than 10 % of it, as estimated */
+	bool is_mostly_overhead; /* the estimated cost of measuring is more than 10 % of it */
 	double self_ms, hier_ms, count; /* per frame */
-	double heat;			/* 0 steady to 1: by how much it varies */
+	double heat;			/* 0 (steady) to 1: its variation */
 };
 
 enum { ZONE_COLUMNS = 3, ZONE_TITLE_BYTES = 256 };
 
-/* A unit that times are shown in, the largest in which the time is 1 or more. */
+/* A unit of times: the largest in which the time is at least 1. */
 struct zone_unit {
 	const char *name; /* "ms", "us" or "ns" */
-	double ms;	  /* that one of it is */
+	double ms;	  /* length of one unit */
 };
 struct zone_unit zone_unit_of(double ms);
 
 struct zone_report {
 	char title[ZONE_TITLE_BYTES];	/* "16.667 ms/frame (fps: 60.00)  sort self - …" */
 	char trouble[ZONE_TITLE_BYTES]; /* "": none; names in it are escaped */
-	enum zone_measure column[ZONE_COLUMNS]; /* in the order of the display, sorted first */
+	enum zone_measure column[ZONE_COLUMNS]; /* in display order, the sorted one first */
 	double frame_ms;
-	double total_ms;	 /* self times of all zones together */
-	struct zone_unit unit;	 /* that its longest time is shown in */
+	double total_ms;	 /* sum of self times of all zones */
+	struct zone_unit unit;	 /* suits its longest time */
 	double overhead_ms;	 /* estimated, per frame */
-	struct zone_query query; /* as it was answered: clamped */
+	struct zone_query query; /* the query after limiting it */
 	size_t row_count;
 	struct zone_row *row; /* [row_count] */
 	int focus_row;	      /* -1: none */
 	int cursor_row;	      /* -1: no rows */
 };
 
-/* The caller's, freed by destroy; not to outlive the history.  NULL: no memory. */
+/* The caller frees it with destroy, before the history.  NULL: out of memory. */
 struct zone_report *zone_report_create(
 	const struct zone_history *history, const struct zone_query *query);
 void zone_report_destroy(struct zone_report *report);
-/* Another title, for a run that is shown as one frame: "1234.567 ms in all  sort self". */
+/* Sets another title, for a run shown as one frame: "1234.567 ms in all  sort self". */
 void zone_report_title_run(struct zone_report *report);
 
-/* "zone", "self", "hier", "count": the header of column n of ZONE_COLUMNS; the value in it. */
+/* The header of a column, "zone", "self", "hier", "count", and a row's value in it. */
 const char *zone_measure_name(enum zone_measure measure);
 double zone_row_value(const struct zone_row *row, enum zone_measure measure);
 
-/* ---- keys: they change the query only ---- */
+/* ---- keys: these change only the query ---- */
 
 void zone_query_set_mode(struct zone_query *query, enum zone_mode mode);
 /*
- * Shows the call graph around the row at the cursor, which jumps to the focus; in the descendants'
- * display it stays that one.  False: no row, or no memory.
+ * Shows the call graph around the row at the cursor, which moves to the focus.  The descendants'
+ * display keeps its mode.  False: no row, or out of memory.
  */
 bool zone_query_select(struct zone_query *query, const struct zone_history *history);
-/* Around the focus's largest parent; nothing but in call graphs. */
+/* Moves to the focus's largest parent; does nothing except in call graphs. */
 bool zone_query_select_parent(struct zone_query *query, const struct zone_history *history);
-/* By so many rows further down, and by so many frames: negative is older. */
+/* Move by rows, positive is down, and by frames, negative is older. */
 void zone_query_move_cursor(struct zone_query *query, const struct zone_history *history, int by);
 void zone_query_move_frame(struct zone_query *query, const struct zone_history *history, int by);
 
 /* ---- text ---- */
 
 /*
- * The report as text: titles, headers, a line per row: the label, then " %10.3lf" for each value.
- * Labels have 30 columns, where there are longer ones up to 100, and end with dots where they do
- * not fit.
- * Bytes of names that are no printable UTF-8 are written \xNN.  False: it could not (errno).
+ * Writes the report as text: titles, headers, a line per row: the label, then " %10.3lf" for each
+ * value.  Labels have 30 columns, or up to 100 if some are longer; longer ones end in dots.  Bytes
+ * of names that are not printable UTF-8 are written as \xNN.  False: writing failed (errno).
  */
 bool zone_report_write(const struct zone_report *report, FILE *file);
 /*
- * A row's label, "+name (2)" behind its indent, escaped, cut to `bytes` - 1 bytes at a character;
- * its length.
+ * A row's label, "+name (2)" without its indent, escaped, truncated to `bytes` - 1 bytes at a
+ * character; returns its length.
  */
 size_t zone_row_label(const struct zone_row *row, char *label, size_t bytes);
 /*
- * Of a Prof_End that was missing or too many: "outer ended where inner was open", by the id and the
- * name of the zone that was open, and the name of the one that was ended; "": not known.  Nothing
- * known at all: "".
+ * Describes a missing or extra Prof_End: "outer ended where inner was open", from the id and the
+ * name of the zone that was open, and the name of the one that was ended; "" for an unknown one.
+ * Nothing known at all: "".
  */
 void zone_last_end_words(
 	uint32_t open_zone, const char *open, const char *ended, char *text, size_t bytes);
 
 /*
- * What entering and leaving a zone costs on this machine by that clock, in ns, measured now (some
- * microseconds) as two readings of the clock: it costs not less.  0 for clocks of the program's.
+ * The cost of entering and leaving a zone on this machine with that clock, in ns, measured now (in
+ * some microseconds) as two readings of the clock, which is a lower bound.  0 for clocks of the
+ * program.
  */
 double zone_call_cost_ns(enum zonewire_clock clock);
 

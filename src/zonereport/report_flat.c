@@ -1,4 +1,4 @@
-/* Each entity once, zeros too: IProf's lists. */
+/* Lists each entity once, including zeros, as in IProf. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static void sum_entities(const struct report_work *work, struct entity_sum *sum)
 }
 
 /*
- * Everything that is known, but of what is always there just what has been used; of one thread what
+ * Lists everything known, but of the predefined zones only those in use; for a single thread, what
  * it has entered.
  */
 static bool is_listed(const struct report_work *work, uint32_t e, const struct entity_sum *sum)
@@ -42,7 +42,7 @@ static double heat(double root, double value)
 {
 	double variance = root * root - value * value, least = 1e-9 * value * value;
 
-	/* 1 is reached where stdev is half the value: no root is needed to see that. */
+	/* 1 is reached if stdev is half the value, which needs no root. */
 	if (value <= 0 || variance <= least)
 		return 0;
 	return 4 * variance >= value * value ? 1 : 2 * figure_root(variance) / value;
@@ -74,7 +74,7 @@ static int by_hier(const void *a, const void *b)
 	return order ? order : by_name(a, b);
 }
 
-/* What threads that end no frames do outside of zones, below all others. */
+/* Adds what threads that end no frames do outside zones, as the last row. */
 static void put_frameless(struct zone_report *report, const struct report_work *work)
 {
 	double ms = work->frameless * work->history->tick_ms;

@@ -10,11 +10,11 @@
 
 #include "zonereport/report_work.h"
 
-/* Where a node is, seen from the focus; numbers of nodes, 0: none. */
+/* A node's position relative to the focus; numbers of nodes, 0: none. */
 struct sight {
-	uint32_t outer; /* the outermost node of the focus at or above it */
-	uint32_t via;	/* the node that the innermost one called, at or above it */
-	bool is_inner;	/* the focus is twice at or above it */
+	uint32_t outer; /* the outermost focus node at or above it */
+	uint32_t via;	/* the node called by the innermost one, at or above it */
+	bool is_inner;	/* at least two focus nodes are at or above it */
 };
 
 struct graph {
@@ -54,7 +54,7 @@ static void add_self(struct entity_sum *sum, const struct node_value *value)
 	sum->count += value->count;
 }
 
-/* Adds the node to the rows that it counts in: but for descendants. */
+/* Adds the node to the rows in which it counts, except descendants. */
 static void add_node(const struct report_work *work, struct graph *graph, uint32_t node)
 {
 	const struct node_value *value = &work->value[node];
@@ -94,7 +94,9 @@ static void add_child(const struct report_work *work, struct graph *graph, uint3
 		add_self(sum, &work->value[node]);
 }
 
-/* A descendant's hier is that of its nodes below the focus that have none of it above there. */
+/*
+ * A descendant's hier is that of its nodes below the focus without another of its nodes in between.
+ */
 static void add_descendant(const struct report_work *work, struct graph *graph, uint32_t node)
 {
 	uint32_t same = work->history->node[node].same_above;
@@ -111,7 +113,7 @@ static void add_descendant(const struct report_work *work, struct graph *graph, 
 
 static bool is_zero(const struct entity_sum *sum)
 {
-	/* What averages have forgotten is not quite 0. */
+	/* Decayed averages are not quite 0. */
 	return sum->self < 1e-6 && sum->hier < 1e-6 && sum->count < 1e-9;
 }
 
@@ -131,7 +133,7 @@ static int by_hier_down(const void *a, const void *b)
 	return by_hier_up(b, a);
 }
 
-/* The rows of all entities that have any, sorted. */
+/* Adds the rows of all entities with values, sorted. */
 static void put_rows(struct zone_report *report, const struct report_work *work,
 	enum zone_row_kind kind, const struct entity_sum *sum,
 	int (*order)(const void *, const void *))

@@ -8,12 +8,12 @@
 #include "zonereport/report_work.h"
 
 enum { LABEL_COLUMNS = 30, LABEL_BYTES = 4 * LABEL_COLUMNS + 1 };
-/* Of the text, where there are longer names: C++'s functions would be one like the other. */
+/* If there are longer names: otherwise C++ functions would look alike. */
 enum { LABEL_COLUMNS_MAX = 100, LABEL_BYTES_MAX = 4 * LABEL_COLUMNS_MAX + 1 };
 
 /* ---- escaping ---- */
 
-/* Bytes of the UTF-8 character at s and its code point; 0: there is none. */
+/* The size of the UTF-8 character at s, and its code point; 0: invalid. */
 static size_t decode(const unsigned char *s, uint32_t *code)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -36,7 +36,7 @@ static size_t decode(const unsigned char *s, uint32_t *code)
 	return bytes;
 }
 
-/* Controls, and characters that are not seen or turn the direction of others. */
+/* Controls, and characters that are invisible or change the direction of others. */
 static bool is_printable(uint32_t c)
 {
 	return c >= 0x20 && !(c >= 0x7f && c < 0xa0) && c != 0x61c && c != 0xfeff &&
@@ -61,7 +61,7 @@ static bool put_bytes(struct writer *w, const char *s, size_t bytes, size_t colu
 	return true;
 }
 
-/* As much of the name as has room, whole characters. */
+/* Writes as many whole characters of the name as fit. */
 static bool put_escaped(struct writer *w, const char *name)
 {
 	static const char digit[] = "0123456789abcdef";
@@ -88,7 +88,7 @@ static bool put_escaped(struct writer *w, const char *name)
 	return true;
 }
 
-/* false: not all of it had room. */
+/* False: it did not fit completely. */
 static bool put_label(struct writer *w, const struct zone_row *row)
 {
 	char number[16];
@@ -151,7 +151,7 @@ void zone_report_title_run(struct zone_report *report)
 		mode_title(report->query.mode));
 }
 
-/* Appends, after "; " if there is something; what has no room is left out whole. */
+/* Appends a text, after "; " if it is not the first; omits it if it does not fit. */
 __attribute__((format(printf, 2, 3))) static void add_trouble(
 	struct zone_report *report, const char *format, ...)
 {
@@ -250,7 +250,7 @@ static void put_troubles(struct zone_report *report, const uint64_t *trouble)
 		put_loss(report, losses[i]);
 }
 
-/* What this history has not got. */
+/* Describes what is missing in this history. */
 static void put_losses(struct zone_report *report, const struct zone_history *history)
 {
 	const struct loss losses[] = {
@@ -285,7 +285,7 @@ void report_titles(struct zone_report *report, const struct report_work *work)
 
 /* ---- text ---- */
 
-/* How many columns labels have: those of the longest, within bounds. */
+/* The width of labels: that of the longest, within limits. */
 static size_t label_columns(const struct zone_report *report)
 {
 	size_t columns = LABEL_COLUMNS;
@@ -305,7 +305,7 @@ static size_t label_columns(const struct zone_report *report)
 	return columns;
 }
 
-/* A label with its indent, in just so many columns; of one that is cut the end is dots. */
+/* Writes a label with its indent in exactly that many columns; a truncated one ends in dots. */
 static void write_label(const struct zone_row *row, size_t columns, FILE *file)
 {
 	char label[LABEL_BYTES_MAX];
@@ -329,7 +329,7 @@ static void write_label(const struct zone_row *row, size_t columns, FILE *file)
 	fputs(label, file);
 }
 
-/* Columns have no unit where it is the usual one, milliseconds, as ever. */
+/* Columns have no unit if it is the default, milliseconds. */
 bool zone_report_write(const struct zone_report *report, FILE *file)
 {
 	bool is_usual = report->unit.ms == 1;

@@ -100,7 +100,7 @@ static uint32_t zones_of(const struct zone_history *history)
 	return count;
 }
 
-/* How many entities each zone has, then where its first one is. */
+/* Counts the entities of each zone, then sets the index of its first one. */
 static void place_entities(struct report_work *work)
 {
 	uint32_t *first = work->first_entity, sum = 0;

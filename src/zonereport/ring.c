@@ -2,8 +2,7 @@
  * The two kinds of rings: ticks of the whole program, events of each slot.
  *
  * Writers never wait for a reader.  It copies first, then checks whether the copy may have been
- * overwritten meanwhile; if so, it continues at the ring's new beginning, and reports how much it
- * missed.
+ * overwritten; if so, it continues at the ring's new beginning, and reports how much it missed.
  */
 
 #include <stdlib.h>
@@ -17,7 +16,7 @@ static uint64_t live_tail(const struct zonewire_header *live)
 	return __atomic_load_n(&live->ring_tail, __ATOMIC_ACQUIRE);
 }
 
-/* Copies of the record's bytes at that position; false: no memory. */
+/* Copies the bytes of the record at that position; false: out of memory. */
 static bool copy_record(
 	struct zone_reader *r, const struct zone_region *region, uint64_t offset, uint32_t bytes)
 {
@@ -33,7 +32,7 @@ static bool copy_record(
 	return true;
 }
 
-/* Whether the copied record is one; its deltas of nodes that are none are taken out. */
+/* Checks the copied record, and removes deltas of invalid nodes. */
 static bool check_record(struct zone_reader *r, const struct zone_region *region, uint32_t bytes,
 	struct zone_tick *tick)
 {
@@ -54,7 +53,7 @@ static bool check_record(struct zone_reader *r, const struct zone_region *region
 	return true;
 }
 
-/* Bytes of the record at `position`, and whether it is a pad; 0: there can be none like that. */
+/* The size of the record at `position`, and whether it is a pad; 0: invalid. */
 static uint32_t record_bytes(
 	const struct zone_region *region, uint64_t position, uint64_t head, bool *is_pad)
 {
@@ -96,7 +95,7 @@ bool zone_reader_next_tick(struct zone_reader *reader, const struct zone_region 
 			!copy_record(reader, region, at % region->header.ring_bytes, bytes))
 			return false;
 		if (live_tail(live) > at)
-			continue; /* overwritten while it was read */
+			continue; /* overwritten while being read */
 		is_good = bytes > 0 && (is_pad || check_record(reader, region, bytes, tick));
 		*position = is_good ? at + bytes : head;
 		if (!is_good)
@@ -107,7 +106,7 @@ bool zone_reader_next_tick(struct zone_reader *reader, const struct zone_region 
 	return false;
 }
 
-/* The slot's ring as far as it lies in the memory; false: it has none. */
+/* The slot's ring, if it lies within the memory; false: none. */
 static bool event_ring(const struct zone_region *region, uint32_t slot, struct zonewire_slot *copy,
 	const uint64_t **ring)
 {
@@ -125,8 +124,8 @@ static bool event_ring(const struct zone_region *region, uint32_t slot, struct z
 }
 
 /*
- * Events that may be written and not yet told of by the head: on x86 one.  Processors that do not
- * keep stores in order may show as many as they have under way.
+ * The number of events that may be written but not included in the head yet: on x86 one.
+ * Processors that reorder stores may have as many as are in flight.
  */
 #if defined(__x86_64__)
 enum { EVENTS_UNDER_WAY = 1 };
@@ -134,7 +133,7 @@ enum { EVENTS_UNDER_WAY = 1 };
 enum { EVENTS_UNDER_WAY = 64 };
 #endif
 
-/* The first event that cannot be overwritten by then. */
+/* The first event that cannot have been overwritten by then. */
 static uint64_t oldest_event(uint64_t head, uint64_t event_count)
 {
 	uint64_t kept = event_count > EVENTS_UNDER_WAY ? event_count - EVENTS_UNDER_WAY : 0;
@@ -142,7 +141,7 @@ static uint64_t oldest_event(uint64_t head, uint64_t event_count)
 	return head > kept ? head - kept : 0;
 }
 
-/* The events from *position to head into events[]; those that may be overwritten are let go. */
+/* Copies the events from *position to head into events[]; skips those that may be overwritten. */
 static size_t copy_events(const struct zonewire_slot *slot, const uint64_t *ring,
 	const uint64_t *live_head, uint64_t *position, struct zone_event *events, size_t capacity)
 {
@@ -181,7 +180,7 @@ size_t zone_region_events(const struct zone_region *region, uint32_t slot, uint6
 		*position = oldest;
 	count = copy_events(&copy, ring, &live->event_head, position, events, capacity);
 	*lost = *position - from - count;
-	/* Some may have come after the caller looked at the clock: up to minutes of them. */
+	/* Events may have come after the caller read the clock: allow for minutes. */
 	about += UINT64_C(1) << 40;
 	for (size_t i = count; i-- > 0;) {
 		uint64_t event = events[i].ticks;

@@ -10,11 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many rows to have room for, where so many are needed. */
+/* How many rows to allocate if `needed` are needed. */
 uint32_t rows_wanted(uint32_t capacity, uint32_t needed);
 /*
- * Room for `wanted` rows in the array at *array, which has `capacity` that stay, or NULL.  False:
- * no memory, and all is as it was.
+ * Grows the array at *array to `wanted` rows, and keeps its `capacity` rows; *array may be NULL.
+ * False: out of memory, nothing has changed.
  */
 bool rows_grow(void *array, size_t row_bytes, uint32_t capacity, uint32_t wanted);
 

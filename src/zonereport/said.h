@@ -10,19 +10,22 @@
 
 struct zone_said {
 	char text[ZONEWIRE_TEXT_BYTES]; /* the last one of a stack; raw bytes; "": none */
-	uint64_t count;			/* of numbers; 0: what follows means nothing */
+	uint64_t count;			/* number of numbers; 0: the following fields are not set */
 	double sum, min, max;
-	double last; /* of a stack */
+	double last; /* the last one of a stack */
 };
 
 /*
- * All that was said of the zone, on whatever stacks, in that slot or in all (ZONE_SLOT_ALL).  Where
- * it was said on several stacks, nobody knows of which last: text and last are those of the stack
- * that said something latest for the first time.  False: nothing was.
+ * All annotations of the zone, on any stack, in that slot or in all (ZONE_SLOT_ALL).  With several
+ * stacks, the order is unknown: text and last are those of the stack that was annotated for the
+ * first time most recently.  False: there are none.
  */
 bool zone_said(const struct zone_region *region, const struct zone_reading *reading, uint32_t zone,
 	uint32_t slot, struct zone_said *said);
-/* "level 3", "number 5 (12 times: mean 3.5, 1 to 9)" or both, raw bytes; its length. */
+/*
+ * Writes "level 3", "number 5 (12 times: mean 3.5, 1 to 9)" or both, as raw bytes; returns the
+ * length.
+ */
 int zone_said_write(const struct zone_said *said, char *text, size_t bytes);
 
 #endif

@@ -15,7 +15,7 @@ bool history_chosen(const struct history_node *node, struct zone_choice choice)
 	       (choice.slot == ZONE_SLOT_ALL || node->place.slot == choice.slot);
 }
 
-/* For each node whether it counts; the caller's.  NULL: no memory. */
+/* For each node, whether it counts; the caller frees it.  NULL: out of memory. */
 static uint8_t *nodes_of(
 	const struct zone_history *history, struct zone_choice choice, enum zone_measure measure)
 {
@@ -111,7 +111,7 @@ struct graph {
 	uint32_t slot;
 };
 
-/* The zone of a delta that counts; 0: none. */
+/* The zone of a delta if it counts; 0: none. */
 static uint32_t delta_zone(const struct zone_history *history, const struct graph *graph,
 	const struct zonewire_delta *delta)
 {
@@ -124,7 +124,7 @@ static uint32_t delta_zone(const struct zone_history *history, const struct grap
 	return node->place.zone;
 }
 
-/* Gives each zone a row that did anything in the frame. */
+/* Assigns a row to each zone with activity in the frame. */
 static void graph_rows(const struct zone_history *history, struct graph *graph, size_t ago)
 {
 	const struct zonewire_tick *tick = frame_ring_get(&history->ring, ago);

@@ -30,7 +30,7 @@ struct Prof_Core {
 	float (*text_width)(void *data, const char *text);
 	void *text_data;
 	struct core_state saved;
-	bool is_set; /* the state is ours */
+	bool is_set; /* the state is currently ours */
 	GLenum mode; /* of the vertices */
 	int count;
 	struct vertex vertices[VERTICES];
@@ -62,7 +62,7 @@ static void add_shader(const struct core_gl *gl, GLuint program, GLenum kind, co
 	gl->ShaderSource(shader, 1, &source, NULL);
 	gl->CompileShader(shader);
 	gl->AttachShader(program, shader);
-	/* It goes with the program. */
+	/* It is deleted with the program. */
 	gl->DeleteShader(shader);
 }
 
@@ -101,7 +101,7 @@ static void make_array(Prof_Core *core)
 	core_state_restore(gl, &saved);
 }
 
-/* What the context lacks; NULL: nothing. */
+/* The feature that the context lacks; NULL: none. */
 static const char *lacks(Prof_Core *core, Prof_Proc (*get_proc)(const char *name))
 {
 	const char *missing = core_gl_load(&core->gl, get_proc);
@@ -202,7 +202,7 @@ static void restore_state(Prof_Core *core)
 	core->is_set = false;
 }
 
-/* Room for so many vertices more. */
+/* Makes room for that many more vertices. */
 static struct vertex *vertices_for(Prof_Core *core, GLenum mode, int count)
 {
 	struct vertex *at;

@@ -5,7 +5,7 @@
  */
 #include "zones_gl/core_gl.h"
 
-/* Off while we draw, but for the first. */
+/* Disabled while drawing, except the first. */
 static const GLenum switches[] = {GL_BLEND, GL_COLOR_LOGIC_OP, GL_CULL_FACE, GL_DEPTH_TEST,
 	GL_RASTERIZER_DISCARD, GL_SAMPLE_ALPHA_TO_COVERAGE, GL_STENCIL_TEST};
 enum { SWITCHES = sizeof switches / sizeof switches[0] };

@@ -33,7 +33,7 @@
 	X(UNIFORM4F, Uniform4f)                                                                    \
 	X(USEPROGRAM, UseProgram)                                                                  \
 	X(VERTEXATTRIBPOINTER, VertexAttribPointer)
-/* Those of version 1.1, whose types have no names in the headers. */
+/* Functions of version 1.1, whose types have no names in the headers. */
 #define CORE_GL_OLD_FUNCTIONS(X)                                                                   \
 	X(void, Disable, (GLenum))                                                                 \
 	X(void, DrawArrays, (GLenum, GLint, GLsizei))                                              \
@@ -53,17 +53,17 @@ struct core_gl {
 #undef MEMBER
 };
 
-/* Asks for all of them; the name of the first that there is not, else NULL. */
+/* Looks up all of them; returns the name of the first missing one, else NULL. */
 const char *core_gl_load(struct core_gl *gl, Prof_Proc (*get_proc)(const char *name));
 
-/* What of the context's state drawing changes. */
+/* The part of the context's state that drawing changes. */
 struct core_state {
 	GLboolean enabled[7]; /* in the order of core_gl.c */
 	GLint program, array, buffer;
 	GLint blend[4], equation[2], polygon[2];
 };
 
-/* Puts the state away and sets one that draws flat colours, blended by alpha. */
+/* Saves the state, and sets one for drawing flat colours, blended by alpha. */
 void core_state_set(const struct core_gl *gl, struct core_state *saved);
 void core_state_restore(const struct core_gl *gl, const struct core_state *saved);
 

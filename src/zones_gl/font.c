@@ -6,7 +6,7 @@
 
 #include "zones_gl/glyphs.h"
 
-/* The glyph of the character at *text, which it then is behind. */
+/* The glyph of the character at *text; advances *text. */
 static const char *next_glyph(const char **text)
 {
 	unsigned char c = (unsigned char)*(*text)++;
@@ -28,7 +28,7 @@ int font_width(const char *text)
 	return count * GLYPH_ADVANCE;
 }
 
-/* The glyph from its top left corner on. */
+/* Draws a glyph; x and y are its top left corner. */
 static void draw_glyph(const Prof_Device *device, float x, float y, float dot, const char *glyph,
 	const float rgba[4])
 {

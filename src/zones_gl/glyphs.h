@@ -3,11 +3,11 @@
 
 /* The font's glyphs, as rows of dots: see glyphs.c. */
 enum {
-	GLYPHS = 96, /* from the space on; the last stands for what there is no glyph of */
+	GLYPHS = 96, /* from the space on; the last is for characters without a glyph */
 	GLYPH_WIDTH = 5,
 	GLYPH_ADVANCE = 6,
-	GLYPH_ASCENT = 7, /* rows above the base line */
-	GLYPH_LINE = 10	  /* of the line spacing that the font is made for */
+	GLYPH_ASCENT = 7, /* rows above the baseline */
+	GLYPH_LINE = 10	  /* the line spacing that the font is designed for */
 };
 
 extern const char *const glyphs[GLYPHS];

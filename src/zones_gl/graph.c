@@ -15,19 +15,19 @@
 enum { FRAMES = 128, POINTS = 256 };
 
 #define LEAST_S 0.0002f
-/* How near to the edge a line gets, in parts of the graph's height. */
+/* How close a line may get to the edge, as a part of the graph's height. */
 #define MARGIN 0.01f
 
 struct graph {
 	const Prof_Device *device;
 	float x, y, x_per_frame, y_per_s;
-	float room_s;	 /* how high it may get; 0: no matter */
-	float highest_s; /* of what was drawn */
+	float room_s;	 /* maximum height; 0: unlimited */
+	float highest_s; /* of everything drawn */
 };
 
 static const float mark_colour[4] = {1, 1, 1, .5f};
 
-/* How far from the base. */
+/* The height above the base. */
 static float height_of(const struct graph *g, float seconds)
 {
 	if (g->room_s > 0 && seconds > g->room_s)
@@ -35,7 +35,7 @@ static float height_of(const struct graph *g, float seconds)
 	return seconds * g->y_per_s;
 }
 
-/* The line through values of frames x0 to x1 - 1, in pieces that join. */
+/* Draws the line through the values of frames x0 to x1 - 1, in connected pieces. */
 static void draw_line(
 	const struct graph *g, int x0, int x1, const float *values, const float rgba[4])
 {
@@ -55,7 +55,7 @@ static void draw_line(
 	}
 }
 
-/* Upright, from the base to that height. */
+/* Draws a vertical line from the base to that height. */
 static void draw_upright(const struct graph *g, int x, float height_s, const float rgba[4])
 {
 	float at = g->x + (float)x * g->x_per_frame;
@@ -97,7 +97,7 @@ static void draw_part(int id, int x0, int x1, float *values, void *data)
 		draw_upright(g, x0, g->highest_s > 0 ? g->highest_s * 1.1f : .001f, mark_colour);
 }
 
-/* 0: there is no edge where the lines go. */
+/* 0: there is no edge in the lines' direction. */
 static float room_of(const struct graph_place *place, float y_per_s)
 {
 	float room_s = y_per_s != 0 ? (place->edge - place->y) / y_per_s : 0;

@@ -8,10 +8,10 @@
  * the y used for drawing.  Higher values are drawn along the edge, just inside it.
  */
 struct graph_place {
-	float x, y, edge; /* edge = y: no edge is known, so lines are as high as they are */
+	float x, y, edge; /* edge = y: unknown, so lines have their full height */
 };
 
-/* As Prof_draw_graph_device. */
+/* Like Prof_draw_graph_device. */
 void graph_draw(const Prof_Device *device, const struct graph_place *place, float x_per_frame,
 	float y_per_ms, int num_frames);
 

@@ -18,10 +18,10 @@
 struct legacy {
 	void (*print_text)(float x, float y, char *text);
 	float (*text_width)(char *text);
-	int major, minor; /* of the context's version */
+	int major, minor; /* the context's version */
 	bool blends;
-	bool is_set;  /* the state is ours */
-	bool is_open; /* glBegin without glEnd */
+	bool is_set;  /* the state is currently ours */
+	bool is_open; /* after glBegin, before glEnd */
 	bool sums;    /* the program's GL_COLOR_SUM */
 	GLint program;
 };
@@ -51,7 +51,10 @@ static void disable_textures(const struct legacy *l)
 	}
 }
 
-/* What colours and clips beside shaders: planes, and the programs of before there were shaders. */
+/*
+ * Disables what colours and clips in addition to shaders: planes, and programs from before shaders
+ * existed.
+ */
 static void disable_extras(void)
 {
 	const char *extensions = (const char *)glGetString(GL_EXTENSIONS);
@@ -82,7 +85,7 @@ static void set_state(struct legacy *l)
 		glDisable(GL_SAMPLE_ALPHA_TO_COVERAGE);
 	glPolygonMode(GL_FRONT_AND_BACK, GL_FILL);
 	if (has(l, 1, 4)) {
-		/* Mesa does not keep it with the attributes. */
+		/* Mesa does not save it with the attributes. */
 		l->sums = glIsEnabled(GL_COLOR_SUM);
 		glDisable(GL_COLOR_SUM);
 	}
@@ -192,7 +195,7 @@ void Prof_draw_gl(float sx, float sy, float width, float height, float line_spac
 	end(&l);
 }
 
-/* m * n of OpenGL's matrices, which are by columns. */
+/* m * n, for OpenGL's matrices, which are in column order. */
 static void multiply(const float m[16], const float n[16], float product[16])
 {
 	for (int i = 0; i < 16; i++) {
@@ -203,8 +206,8 @@ static void multiply(const float m[16], const float n[16], float product[16])
 }
 
 /*
- * Where lines that go upwards, or downwards, from (x, y) meet the viewport's edge, by the program's
- * matrices: there clip y is w or -w.  y if they don't.
+ * Where a line that goes up, or down, from (x, y) meets the viewport's edge, by the program's
+ * matrices: clip y is w or -w there.  y if it does not.
  */
 static float edge_beyond(float x, float y, bool grows)
 {

@@ -13,7 +13,7 @@ struct paint paint_on(const Prof_Device *device, float line_spacing)
 {
 	float size = fabsf(line_spacing) / GLYPH_LINE;
 
-	/* In pixels only whole dots are sharp; in other units there is no telling. */
+	/* In pixels, only whole dots are sharp; other units are unknown. */
 	if (size >= 1)
 		size = floorf(size);
 	return (struct paint){.device = device, .dot = line_spacing < 0 ? -size : size};

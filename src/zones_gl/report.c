@@ -16,7 +16,7 @@
 
 #define DESCENT	    0.22f
 #define TITLE_LINES 1.5f
-#define NUMBER	    "5555.55" /* what a column has room for */
+#define NUMBER	    "5555.55" /* the widest number of a column */
 
 enum { NAME_SIZE = 512 };
 
@@ -28,18 +28,18 @@ static const float row_box[2][4] = {{.1f, .1f, .3f, .85f}, {.1f, .1f, .2f, .85f}
 static const float cursor_box[4] = {.35f, .35f, .1f, .9f};
 static const float scroll_box[4] = {.6f, .6f, .7f, .8f};
 
-/* Where everything is.  Lengths are positive, but for line, which is signed as the caller's. */
+/* The layout.  Lengths are positive, except line, which has the caller's sign. */
 struct page {
 	struct paint paint;
 	const Prof_Report *report;
-	float x, y; /* the base line of the first line */
+	float x, y; /* the baseline of the first line */
 	float width, line;
-	float field; /* a column of numbers */
-	float names; /* the column of names */
+	float field; /* width of a column of numbers */
+	float names; /* width of the column of names */
 	float plus, space;
-	float header_y; /* base lines */
+	float header_y; /* baselines */
 	int columns, precision;
-	int first, rows; /* that are seen */
+	int first, rows; /* visible ones */
 };
 
 static int column_count(const Prof_Report *report)
@@ -52,7 +52,7 @@ static int column_count(const Prof_Report *report)
 	return count;
 }
 
-/* Which rows are seen: the cursor's always. */
+/* Chooses the visible rows, always including the cursor's. */
 static void choose_rows(struct page *p, float height)
 {
 	int room = (int)(height / fabsf(p->line) + .001f);
@@ -95,7 +95,7 @@ static void draw_box(const struct page *p, float y, float x0, float x1, const fl
 		y + DESCENT * p->line, rgba);
 }
 
-/* Says that there are more rows, and where these are among them. */
+/* Shows that there are more rows, and the position of the visible ones. */
 static void draw_scroll_bar(const struct page *p)
 {
 	float count = (float)p->report->num_record;
@@ -109,7 +109,7 @@ static void draw_scroll_bar(const struct page *p)
 			top + length * (float)(p->first + p->rows) / count, scroll_box);
 }
 
-/* From cold to hot; more than half hot it glows, and glow gets how. */
+/* Colours from cold to hot; above half, it glows, and glow is set. */
 static bool heat_colours(double heat, float text[4], float glow[4])
 {
 	static const float cold[3] = {.15f, .9f, .15f}, hot[3] = {1, 1, .9f};
@@ -124,7 +124,7 @@ static bool heat_colours(double heat, float text[4], float glow[4])
 	return h > .5f;
 }
 
-/* Cuts the text where it is wider than room, and ends it in dots then. */
+/* Truncates text that is wider than room, with dots at the end. */
 static void fit(const struct page *p, char *text, float room)
 {
 	size_t length = strlen(text);
@@ -143,7 +143,7 @@ static void fit(const struct page *p, char *text, float room)
 	text[0] = 0;
 }
 
-/* Prefix, name and recursion, without what would move a printer's pen. */
+/* Prefix, name and recursion, without control characters. */
 static void label_text(char *text, size_t size, const Prof_Report_Record *r)
 {
 	char prefix[2] = {r->prefix, 0};
@@ -157,7 +157,7 @@ static void label_text(char *text, size_t size, const Prof_Report_Record *r)
 			*text = '?';
 }
 
-/* What stands in the column of names, and where. */
+/* The text of the column of names; returns its position. */
 static float name_text(const struct page *p, const Prof_Report_Record *r, char *text, size_t size)
 {
 	float x = p->space * (float)r->indent + p->plus * (r->prefix ? .5f : 1.5f);
@@ -167,7 +167,7 @@ static float name_text(const struct page *p, const Prof_Report_Record *r, char *
 	return p->x + x;
 }
 
-/* A font of single dots has no room between them to glow in, so what is behind it does. */
+/* A font of single dots has no space between them for a glow, so the background glows. */
 static void draw_glow_box(const struct page *p, const Prof_Report_Record *r, float y)
 {
 	char text[NAME_SIZE];

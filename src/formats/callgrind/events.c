@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* Lines about events, those that are like the one before apart; more are passed over. */
+/* Maximum number of lines about events, not counting repetitions; further ones are skipped. */
 #define LINES_MAX 4096
 
 struct unit {
@@ -59,7 +59,7 @@ static struct str trim(struct str s)
 	return s;
 }
 
-/* The next word, up to a blank; empty at the end. */
+/* Takes the next word, up to a blank; empty at the end. */
 static struct str take_word(struct str *rest)
 {
 	size_t size = 0;
@@ -80,7 +80,7 @@ static const struct unit *find_unit(struct str text)
 	return NULL;
 }
 
-/* Takes a "(UNIT)" that is known off the end of a name, and the '_' before it. */
+/* Takes a known "(UNIT)" and the '_' before it off the end of a name. */
 static const struct unit *take_unit(struct str *name)
 {
 	const char *open = memrchr(name->data, '(', name->size);
@@ -96,7 +96,7 @@ static const struct unit *take_unit(struct str *name)
 	return unit;
 }
 
-/* The metric of that name, or UINT32_MAX. */
+/* The metric with that name, or UINT32_MAX. */
 static uint32_t find_metric(const struct callgrind_events *e, struct str name)
 {
 	for (uint32_t i = 0; i < e->metric_count; i++)
@@ -105,7 +105,7 @@ static uint32_t find_metric(const struct callgrind_events *e, struct str name)
 	return UINT32_MAX;
 }
 
-/* A new metric, whose name is in the input; UINT32_MAX: there are too many. */
+/* Adds a metric; name points into the input.  UINT32_MAX: there are too many. */
 static uint32_t add_metric(
 	struct callgrind_events *e, struct str name, struct str shown, const struct unit *unit)
 {
@@ -114,7 +114,7 @@ static uint32_t add_metric(
 	if (e->metric_count == CALLGRIND_EVENTS_MAX)
 		return UINT32_MAX;
 	metric_id id = builder_metric(e->builder, shown, unit_name);
-	/* "Time_(ms)" beside "Time_(ns)": one of them keeps the name that it has. */
+	/* "Time_(ms)" next to "Time_(ns)": one of them keeps its original name. */
 	if (id.i < e->metric_count)
 		id = builder_metric(e->builder, name, STR("count"));
 	if (id.i < e->metric_count)
@@ -124,7 +124,7 @@ static uint32_t add_metric(
 	return (uint32_t)e->metric_count++;
 }
 
-/* Callgrind tells the unit of its time in a long name: "sysTime : sysTime (elapsed us)". */
+/* Callgrind states the unit of its time in a long name: "sysTime : sysTime (elapsed us)". */
 static const struct unit *told_unit(const struct callgrind_events *e, struct str name)
 {
 	for (size_t i = 0; i < e->descriptions.count; i++) {
@@ -179,7 +179,7 @@ static bool is_name_char(char c)
 	       c == '_' || c == '.';
 }
 
-/* "10 L1m", "10*L1m" or "L1m" off the start of a formula, after its sign. */
+/* Takes "10 L1m", "10*L1m" or "L1m" off the start of a formula, after its sign. */
 static bool take_term(struct callgrind_events *e, struct str *rest, struct callgrind_term *term)
 {
 	size_t at = 0;
@@ -200,7 +200,7 @@ static bool take_term(struct callgrind_events *e, struct str *rest, struct callg
 	return at > begin && term->metric != UINT32_MAX;
 }
 
-/* "A + 10 B": its terms, or false if it is something else. */
+/* Parses "A + 10 B"; false if it is not a formula. */
 static bool parse_formula(struct callgrind_events *e, struct str formula, uint32_t sum)
 {
 	struct str rest = trim(formula);
@@ -223,7 +223,7 @@ static bool parse_formula(struct callgrind_events *e, struct str formula, uint32
 	return false;
 }
 
-/* "NAME = FORMULA : Long name"; without a formula it tells a long name alone (learn_unit). */
+/* "NAME = FORMULA : Long name"; a line without a formula only defines a long name (learn_unit). */
 static void add_formula(struct callgrind_events *e, struct str text)
 {
 	const char *equals = memchr(text.data, '=', text.size);
@@ -249,7 +249,7 @@ static void add_formula(struct callgrind_events *e, struct str text)
 	(void)add_metric(e, name, name, NULL);
 }
 
-/* Whether the text that ends there is a line's first word. */
+/* Whether the text before `end` is the first word of a line. */
 static bool is_line_start(const char *begin, const char *end, struct str word)
 {
 	if ((size_t)(end - begin) < word.size || memcmp(end - word.size, word.data, word.size) != 0)
@@ -257,7 +257,7 @@ static bool is_line_start(const char *begin, const char *end, struct str word)
 	return end - word.size == begin || end[-1 - (ptrdiff_t)word.size] == '\n';
 }
 
-/* Parts say again what the ones before have said. */
+/* Skips a text equal to the previous one: each part repeats them. */
 #define keep_text(e, v, text)                                                                      \
 	do {                                                                                       \
 		if ((v)->count && str_equal((v)->data[(v)->count - 1], (text)))                    \
@@ -268,7 +268,7 @@ static bool is_line_start(const char *begin, const char *end, struct str word)
 			(e)->too_many++;                                                           \
 	} while (0)
 
-/* By colons: they are few, and lines are many. */
+/* Searches for colons, because they are much rarer than lines. */
 static void find_lines(struct callgrind_events *e, struct str file)
 {
 	const char *end = file.data + file.size, *at = file.data, *colon;

@@ -29,7 +29,10 @@ static const char *scan_hex(const char *at, const char *end, uint64_t *number)
 	return at;
 }
 
-/* Behind the number, or `at` where there is none; beyond 64 bits it is the largest there is. */
+/*
+ * Returns the end of the number, or `at` if there is none; a number beyond 64 bits becomes the
+ * maximum.
+ */
 static inline const char *scan_number(const char *at, const char *end, uint64_t *number)
 {
 	const char *begin = at;
@@ -91,7 +94,7 @@ void callgrind_line_forget_numbers(struct callgrind_line *l)
 	memset(l->room, 0, sizeof(l->room));
 }
 
-/* One part of a position; NULL where it is none. */
+/* One part of a position; NULL: invalid. */
 static inline const char *scan_position(const char *at, const char *end, uint64_t *position)
 {
 	char sign = at < end ? *at : '\0';
@@ -116,7 +119,7 @@ static int64_t capped(uint64_t number)
 	return number > INT64_MAX ? INT64_MAX : (int64_t)number;
 }
 
-/* Digits behind a point, by which the number is rounded. */
+/* The digits after a decimal point, by which the number is rounded. */
 static const char *scan_fraction(
 	struct callgrind_line *l, const char *at, const char *end, int64_t *number)
 {
@@ -131,8 +134,8 @@ static const char *scan_fraction(
 }
 
 /*
- * A number; before: the same one of the line before, which "*", "+5" and "-5" refer to.  NULL where
- * it is none.
+ * A number; before: the same number in the previous line, which "*", "+5" and "-5" refer to.  NULL:
+ * invalid.
  */
 static inline const char *scan_cost(
 	struct callgrind_line *l, const char *at, const char *end, int64_t before, int64_t *cost)
@@ -159,7 +162,7 @@ static inline const char *scan_cost(
 	return behind;
 }
 
-/* numbers[count] from before; false where something else stands there. */
+/* Scans numbers[count], relative to before; false if something else follows. */
 static inline bool scan_costs(struct callgrind_line *l, const char *at, const char *end,
 	const int64_t *before, int64_t *numbers, size_t count)
 {
@@ -194,7 +197,7 @@ bool callgrind_line_read(struct callgrind_line *l, struct str line, size_t count
 	return true;
 }
 
-/* In two halves, as most lines end in the first. */
+/* Bytes checked at a time; most lines are shorter. */
 #define LOOKED 32
 
 uint64_t callgrind_quick_further(const char *line, unsigned int at)

@@ -11,16 +11,18 @@
 #include "base/str.h"
 #include "formats/callgrind/events.h"
 
-/* What a position is made of, by the `positions:` line. */
+/* The parts of a position, as named in the `positions:` line. */
 enum callgrind_position {
 	CALLGRIND_ADDRESS,
 	CALLGRIND_LINE,
-	CALLGRIND_OTHER, /* which nobody here knows */
+	CALLGRIND_OTHER, /* unknown */
 	CALLGRIND_POSITIONS
 };
 #define CALLGRIND_COLUMNS_MAX 8
-/* Bytes from the start of a line that callgrind_line_quick may read, of which the first half are
- * the line's. */
+/*
+ * How many bytes from the start of a line callgrind_line_quick may read.  The line must end within
+ * the first half.
+ */
 #define CALLGRIND_LINE_QUICK 128
 
 struct callgrind_place {
@@ -31,45 +33,45 @@ struct callgrind_line {
 	enum callgrind_position columns[CALLGRIND_COLUMNS_MAX];
 	size_t column_count;
 	struct callgrind_place place;
-	int64_t *numbers, *spare; /* of this line; what the next one's are read into */
+	int64_t *numbers, *spare; /* of this line; and the buffer for the next one */
 	int64_t room[2][CALLGRIND_EVENTS_MAX];
-	bool has_negatives; /* "-5" is a number, and not so much less than the line before */
+	bool has_negatives; /* "-5" is a negative number, not relative to the previous line */
 	uint64_t fractions; /* numbers that were rounded */
 };
 
-/* Lines alone: what holds where no `positions:` line says otherwise.  l stays where it is. */
+/* Until a `positions:` line says otherwise, positions are lines alone.  l must not be moved. */
 void callgrind_line_init(struct callgrind_line *l);
-/* The text behind `positions:`. */
+/* Sets the columns; names: the text after `positions:`. */
 void callgrind_line_columns(struct callgrind_line *l, struct str names);
-/* After an `events:` line: its numbers are relative to none before it. */
+/* After an `events:` line, numbers are not relative to earlier ones. */
 void callgrind_line_forget_numbers(struct callgrind_line *l);
-/* Whether a line is one, by its first letter. */
+/* Whether a line is a cost line, by its first letter. */
 static inline bool callgrind_line_begins(char c)
 {
 	return (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '*';
 }
 /*
- * Sets position and numbers from a line; numbers[count] that are not there are 0.  False where it
- * is none; then both are as they were.
+ * Sets position and numbers from a line; missing numbers are 0.  False, and no change, if it is not
+ * a cost line.
  */
 bool callgrind_line_read(struct callgrind_line *l, struct str line, size_t count);
 /* The numbers of a `summary:` or `totals:` line. */
 bool callgrind_line_read_numbers(
 	struct callgrind_line *l, struct str text, int64_t *numbers, size_t count);
-/* A number at the start of text, decimal or hexadecimal after 0x; *text goes on behind it. */
+/* Takes a number, decimal or hexadecimal after 0x, off the start of text. */
 bool callgrind_line_take_number(struct str *text, uint64_t *number);
 
 /*
- * ---- Lines as most are
+ * ---- The common form of lines
  *
- * Most lines of a file are costs, and of these most are runs of decimal digits with one blank
- * between them: so one look at the line finds the ends of all of them, and each is read at once.
- * All else is left to callgrind_line_read, which knows all.
+ * Most lines of a file are costs, and most of these are runs of decimal digits separated by one
+ * blank.  So a single check of a line finds the ends of all its numbers, and each is parsed at
+ * once.  callgrind_line_read handles all other forms.
  */
 
 /*
- * The numbers that were read are what the next line's are relative to.  A line in whose place
- * nothing is counted leaves them as they are.
+ * Makes the numbers just read the base of the next line's.  A line with no numbers leaves the base
+ * unchanged.
  */
 static inline void callgrind_line_keep(struct callgrind_line *l, size_t count)
 {
@@ -81,15 +83,14 @@ static inline void callgrind_line_keep(struct callgrind_line *l, size_t count)
 	l->spare = before;
 }
 
-/* A line that is being read, with the places that are not digits. */
+/* A line being read, with the positions of bytes that are not digits. */
 struct callgrind_quick {
 	const char *line;
-	unsigned int at; /* what was read so far */
-	uint64_t others; /* bit i: byte i is no digit; of those from `at` on, as far as it was
-			    looked */
+	unsigned int at; /* bytes consumed so far */
+	uint64_t others; /* bit i: byte i is not a digit; only from `at` on, as far as checked */
 };
 
-/* Bit i: byte i is no digit. */
+/* Bit i: byte i is not a digit. */
 static inline uint64_t callgrind_quick_others(const char *line)
 {
 	const uint8_t *bytes = (const uint8_t *)line;
@@ -98,20 +99,20 @@ static inline uint64_t callgrind_quick_others(const char *line)
 	return found_bits((bytes16)(low > 9)) | found_bits((bytes16)(high > 9)) << 16;
 }
 
-/* Those from `at` on that are behind the first bytes, of a line that is longer than most. */
+/* The same for bytes from `at` on, beyond the first half of a longer line. */
 uint64_t callgrind_quick_further(const char *line, unsigned int at);
 
-/* Those `count` digits, if they are 9 to DIGITS_MAX. */
+/* Parses 9 to DIGITS_MAX digits; false for other counts. */
 bool callgrind_quick_long(const uint8_t *digits, unsigned int count, uint64_t *number);
 
-/* Passes over a byte that is no digit. */
+/* Skips a byte that is not a digit. */
 static inline void callgrind_quick_pass(struct callgrind_quick *q)
 {
 	q->at++;
 	q->others &= q->others - 1;
 }
 
-/* Takes the digits that are next, 1 to DIGITS_MAX of them. */
+/* Takes the next digits, 1 to DIGITS_MAX of them. */
 static inline bool callgrind_quick_number(struct callgrind_quick *q, uint64_t *number)
 {
 	const uint8_t *digits = (const uint8_t *)q->line + q->at;
@@ -129,10 +130,10 @@ static inline bool callgrind_quick_number(struct callgrind_quick *q, uint64_t *n
 	return true;
 }
 
-/* The hexadecimal number at `at`: behind it, or 0. */
+/* Parses the hexadecimal number at `at`; returns its end, or 0. */
 unsigned int callgrind_quick_hex(const char *line, unsigned int at, uint64_t *number);
 
-/* Takes one part of a position, if it is no odd one. */
+/* Takes one part of a position if it has the common form. */
 static inline bool callgrind_quick_position(struct callgrind_quick *q, uint64_t *position)
 {
 	char sign = q->line[q->at];
@@ -153,14 +154,14 @@ static inline bool callgrind_quick_position(struct callgrind_quick *q, uint64_t 
 		number += *position;
 	if (sign == '-')
 		number = *position - number;
-	/* What wraps is left to who knows what it is. */
+	/* Leave overflow to callgrind_line_read. */
 	if (unlikely((sign == '+' && number < *position) || (sign == '-' && number > *position)))
 		return false;
 	*position = number;
 	return true;
 }
 
-/* Takes a position, whose parts have a blank between them. */
+/* Takes a position with one blank between its parts. */
 static inline bool callgrind_quick_positions(struct callgrind_quick *q, struct callgrind_line *l)
 {
 	size_t i = 0;
@@ -175,7 +176,7 @@ static inline bool callgrind_quick_positions(struct callgrind_quick *q, struct c
 	return false;
 }
 
-/* Takes numbers[count], each after a blank, up to the newline. */
+/* Takes numbers[count], with one blank before each, up to the newline. */
 static inline bool callgrind_quick_costs(struct callgrind_quick *q, int64_t *numbers, size_t count)
 {
 	size_t i = 0;
@@ -194,10 +195,9 @@ static inline bool callgrind_quick_costs(struct callgrind_quick *q, int64_t *num
 }
 
 /*
- * callgrind_line_read of the line that begins there, CALLGRIND_LINE_QUICK bytes before the end of
- * the file at the least, where it is an ordinary one: unsigned decimal numbers, one blank before
- * each, and a newline.  Behind the newline; NULL where it is something else, be it a cost line or
- * not, and nothing was done.
+ * The same as callgrind_line_read for a line of the common form: unsigned decimal numbers, one
+ * blank before each, and a newline.  At least CALLGRIND_LINE_QUICK bytes must follow `at`.  Returns
+ * the start of the next line; NULL, with no effect, if the line has any other form.
  */
 static inline const char *callgrind_line_quick(
 	struct callgrind_line *l, const char *at, size_t count)

@@ -32,28 +32,28 @@ enum callgrind_space { CALLGRIND_FILES, CALLGRIND_FUNCTIONS, CALLGRIND_OBJECTS, 
 struct callgrind_names {
 	struct builder *builder;
 	struct demangler *demangler;
-	struct strbuf nameless; /* the name of a function that has none */
+	struct strbuf nameless; /* scratch: the name of a nameless function */
 	/*
-	 * By id, a string_id, of objects an object_id: of those that are counted up, as most
-	 * writers do, in arrays; of others in the map of (space, id).
+	 * By id, a string_id, or for objects an object_id.  Consecutive ids, which most writers
+	 * use, are in arrays; others are in the map by (space, id).
 	 */
 	VEC(uint32_t) counted[CALLGRIND_SPACES];
-	size_t put[CALLGRIND_SPACES]; /* how many are in each */
+	size_t put[CALLGRIND_SPACES]; /* number of ids in each array */
 	struct map ids;
 	VEC(string_id) paths;	  /* [object_id] */
-	uint32_t function_object; /* whom a function's name is of; NO_ID: not known */
-	size_t room;		  /* bytes that new names may still take */
+	uint32_t function_object; /* the object of a function name; NO_ID: unknown */
+	size_t room;		  /* bytes left for new names */
 	uint32_t string_most;	  /* the highest string_id so far */
-	uint64_t undefined;	  /* ids that no line before has given a name */
-	uint64_t too_many;	  /* names beyond the room, which are "[unknown]" */
+	uint64_t undefined;	  /* ids used before a line named them */
+	uint64_t too_many;	  /* names beyond the limit, shown as "[unknown]" */
 };
 
-/* In `counted`, where nothing was put. */
+/* An unused place in `counted`. */
 #define CALLGRIND_NAME_UNKNOWN (NO_ID - 1)
 
 /*
- * The same of an id in `counted` and the end of the line, "(12)\n", which most are; 12 bytes can be
- * read there.  Behind them; NULL where it is something else.
+ * The same for an id in `counted` followed by the end of the line, "(12)\n", the common case; 12
+ * bytes must be readable.  Returns its end; NULL: another form.
  */
 static inline const char *callgrind_names_quick(const struct callgrind_names *n,
 	enum callgrind_space space, const char *at, uint32_t *known)
@@ -70,12 +70,12 @@ static inline const char *callgrind_names_quick(const struct callgrind_names *n,
 	return *known == CALLGRIND_NAME_UNKNOWN ? NULL : at + 2;
 }
 
-/* What a name costs beside its bytes, in the tables of builder and ids. */
+/* Memory per name besides its bytes: the builder's tables and the ids. */
 #define NAME_COST 160
-/* What an id takes in the map while it grows. */
+/* Memory per id in the map while it grows. */
 #define FAR_ID_COST (4 * sizeof(struct map_slot))
 
-/* room: how much memory names may take; those beyond it are counted. */
+/* room: the memory for names; names beyond it are counted. */
 static void callgrind_names_init(struct callgrind_names *n, struct builder *b, size_t room)
 {
 	*n = (struct callgrind_names){.builder = b,
@@ -104,7 +104,7 @@ static void take_room(struct callgrind_names *n, size_t cost)
 	n->room = n->room > cost ? n->room - cost : 0;
 }
 
-/* Takes the cost of a string that is new; it is if its number is the highest so far. */
+/* Charges for a string if it is new: then its number is the highest so far. */
 static string_id charge(struct callgrind_names *n, string_id id, size_t size)
 {
 	if (id.i <= n->string_most)
@@ -115,8 +115,8 @@ static string_id charge(struct callgrind_names *n, string_id id, size_t size)
 }
 
 /*
- * Of a function without a name callgrind writes where in its load object it is, in 16 digits, and
- * maybe how deep in a recursion ("'2").  sonde says "[MODULE+0xADDRESS]" of such ones.
+ * For a nameless function, callgrind writes its address in the load object, as 16 digits, and for
+ * recursion levels a suffix ("'2").  sonde names it "[MODULE+0xADDRESS]".
  */
 static struct str say_nameless(struct callgrind_names *n, struct str name)
 {
@@ -141,7 +141,7 @@ static struct str say_nameless(struct callgrind_names *n, struct str name)
 static uint32_t intern_function(struct callgrind_names *n, struct str name)
 {
 	name = say_nameless(n, name);
-	/* What is demangled is there twice, and may be much longer. */
+	/* The demangled name is stored as well, and can be much longer. */
 	struct str shown = demangle(n->demangler, name);
 	size_t cost = shown.data == name.data ? name.size : name.size + 2 * shown.size;
 
@@ -153,7 +153,7 @@ static uint32_t intern_object(struct callgrind_names *n, struct str name)
 	string_id path = charge(n, builder_string(n->builder, name), name.size);
 	object_id object = builder_object(n->builder, name, STR(""), OBJECT_USER);
 
-	/* They are numbered by first sight. */
+	/* Objects are numbered as they first appear. */
 	if (object.i == n->paths.count)
 		vec_push(&n->paths, path);
 	return object.i;
@@ -180,7 +180,7 @@ static uint32_t intern(struct callgrind_names *n, enum callgrind_space space, st
 	return intern_function(n, is_unknown(name) ? STR("[unknown]") : name);
 }
 
-/* "(12)" at the start of text: true, and text goes on behind it. */
+/* Takes "(12)" off the start of text; true if it was there. */
 static bool take_id(struct str *text, uint64_t *id)
 {
 	size_t at = 1;
@@ -199,7 +199,7 @@ static bool take_id(struct str *text, uint64_t *id)
 	return true;
 }
 
-/* No more of an array of ids is free than is used, or than so many. */
+/* An id array may have at most this many unused places plus as many as are used. */
 #define COUNTED_FREE 64
 
 static bool get_id(
@@ -218,7 +218,7 @@ static void put_far_id(
 {
 	bool added;
 
-	/* Its name is counted as one too many already. */
+	/* The name was already counted as too many. */
 	if (n->room == 0)
 		return;
 	*map_at(&n->ids, space, id, known, &added) = known;
@@ -226,7 +226,9 @@ static void put_far_id(
 		take_room(n, FAR_ID_COST);
 }
 
-/* An id that was put into the map is found there until one is put into the array, once it may be.
+/*
+ * Stores an id.  An id in the map stays there until it is stored in the array, if that ever becomes
+ * possible.
  */
 static void put_id(
 	struct callgrind_names *n, enum callgrind_space space, uint64_t id, uint32_t known)
@@ -242,9 +244,9 @@ static void put_id(
 }
 
 /*
- * What stands behind "fn=" and its like: the string_id of a file or a function (demangled), the
- * object_id of a load object.  "???" is a file of no name, the function "[unknown]", no object; a
- * function that callgrind knew by its address alone is "[MODULE+0xADDRESS]".
+ * Reads the text after "fn=" and the like; returns the string_id of a file or of a demangled
+ * function, or the object_id of a load object.  "???" is an unnamed file, the function "[unknown]"
+ * or no object.  A function known by address only is "[MODULE+0xADDRESS]".
  */
 static uint32_t callgrind_names_read(
 	struct callgrind_names *n, enum callgrind_space space, struct str text)
@@ -268,14 +270,14 @@ static uint32_t callgrind_names_read(
 
 struct callgrind_places {
 	struct builder *builder;
-	size_t row_cost;		/* bytes that a place or an arc takes */
-	size_t room;			/* bytes that new ones may still take */
-	uint32_t place_count, arc_most; /* one more than the highest numbers so far */
-	uint64_t folded;		/* lines whose place is not kept, */
-	uint64_t dropped;		/* and calls that are not */
+	size_t row_cost;		/* memory per place or arc */
+	size_t room;			/* bytes left for new ones */
+	uint32_t place_count, arc_most; /* the highest numbers so far plus 1 */
+	uint64_t folded;		/* lines counted without their location */
+	uint64_t dropped;		/* calls that were not kept */
 };
 
-/* Frame, stack and what finds them, while their tables grow; and each weight. */
+/* Memory per frame and stack, including their indexes while growing; and per weight. */
 #define ROW_COST    128
 #define WEIGHT_COST 24
 
@@ -291,7 +293,7 @@ static void take_row(struct callgrind_places *p)
 	p->room = p->room > p->row_cost ? p->room - p->row_cost : 0;
 }
 
-/* For callgrind_places_add: takes room for a new place; adds where there is none any more. */
+/* For callgrind_places_add: charges for a new place. */
 static void callgrind_places_count(struct callgrind_places *p, frame_id place)
 {
 	p->place_count = place.i + 1;
@@ -309,7 +311,7 @@ static void callgrind_places_fold(
 		callgrind_places_count(p, frame);
 }
 
-/* weight[metric_count], spent at that place itself. */
+/* Adds weight[metric_count], spent at the place itself. */
 static inline void callgrind_places_add(
 	struct callgrind_places *p, const struct frame *place, const int64_t *weight)
 {
@@ -318,12 +320,12 @@ static inline void callgrind_places_add(
 		return;
 	}
 	frame_id frame = builder_place(p->builder, place, weight);
-	/* A number that is beyond all others is new. */
+	/* A number above all earlier ones is a new place. */
 	if (unlikely(frame.i >= p->place_count))
 		callgrind_places_count(p, frame);
 }
 
-/* cost[metric_count], spent from call to return. */
+/* Adds cost[metric_count], spent from call to return. */
 static void callgrind_places_call(struct callgrind_places *p, function_id caller,
 	function_id callee, uint64_t calls, const int64_t *cost)
 {
@@ -340,28 +342,28 @@ static void callgrind_places_call(struct callgrind_places *p, function_id caller
 
 /* ---- the file ---- */
 
-/* Memory for places and calls, and for names, beside so many times the file. */
+/* Memory for places and calls, and for names: a fixed part, plus so many times the file's size. */
 #define ROOM_FIXED ((size_t)16 << 20)
 #define ROOM_RATIO 2
 
-/* What the line behind this one is. */
+/* The kind of the next line. */
 enum expect {
 	EXPECT_COST,
-	EXPECT_CALL, /* what the calls of a `calls=` line cost */
-	EXPECT_JUMP, /* from where a `jump=` is */
+	EXPECT_CALL, /* the costs of the calls of a `calls=` line */
+	EXPECT_JUMP, /* the source of a `jump=` */
 };
 
-/* A function as lines name it: where its costs belong, or who is called. */
+/* A function as lines refer to it: the current one, or a callee. */
 struct callgrind_function {
 	uint32_t object, file, name;
 	function_id id;
-	bool is_known; /* id is that of the three */
+	bool is_known; /* id belongs to object, file and name */
 };
 
-/* Of what name and id belong to: 12 bytes, as they are sought in no order that a cache knows. */
+/* The last function with a name.  12 bytes, to reduce cache misses: names come in random order. */
 struct callgrind_named {
 	uint32_t object, file;
-	function_id id; /* NO_ID: nobody */
+	function_id id; /* NO_ID: none */
 };
 
 struct callgrind {
@@ -372,16 +374,16 @@ struct callgrind {
 	struct callgrind_places places;
 	struct callgrind_line line;
 	struct callgrind_function caller, callee;
-	/* By name, as of files and objects there mostly is but one of it: whom it named last. */
+	/* [name]: the last function with it.  Few names have several. */
 	VEC(struct callgrind_named) named;
-	struct frame place; /* of costs; inlining makes its file another than the function's */
+	struct frame place; /* of costs; its file differs from the function's for inlined code */
 	enum expect expect;
 	uint64_t calls;
 	int64_t *weight; /* [metric] of one line */
-	/* [metric]: what the lines before this part sum up to; what the part says it has. */
+	/* [metric]: the sums of the lines before this part; the sums stated by the part. */
 	int64_t *sum_before, *stated;
 	bool has_stated, is_callgrind;
-	uint64_t part_lines; /* costs in this part */
+	uint64_t part_lines; /* cost lines of this part */
 	uint64_t parts, threads, line_number, good, differing, jumps;
 	struct bad_lines bad;
 };
@@ -391,7 +393,7 @@ static void bad_line(struct callgrind *c)
 	bad_lines_add(&c->bad, c->line_number);
 }
 
-/* Whom that name was of last, nobody at first. */
+/* The last function with a name; no function at first. */
 static struct callgrind_named *last_named(struct callgrind *c, uint32_t name)
 {
 	while (c->named.count <= name)
@@ -439,7 +441,7 @@ static inline void add_place(struct callgrind *c)
 	callgrind_places_add(&c->places, &c->place, weight);
 }
 
-/* Whom a call is of when the next one says nothing else. */
+/* Sets the callee to assume if the next call does not state it. */
 static void reset_callee(struct callgrind *c)
 {
 	c->callee.object = c->caller.object;
@@ -454,7 +456,7 @@ static void add_call(struct callgrind *c)
 	reset_callee(c);
 }
 
-/* A line of costs was read, of a call or of a place. */
+/* Finishes a cost line, of a call or of a place. */
 static inline void take_cost(struct callgrind *c)
 {
 	c->good++;
@@ -525,20 +527,20 @@ static void set_called_file(struct callgrind *c, uint32_t id)
 	c->callee.is_known = false;
 }
 
-/* Targets of jumps are of no use here, but for the names that they give to ids. */
+/* Jumps are not used, but their lines may define ids of names. */
 static void pass_name(struct callgrind *c, uint32_t id)
 {
 	(void)c;
 	(void)id;
 }
 
-/* What stands before a name.  The text fills the eight bytes that a line's start is taken as. */
+/* The prefixes of name lines.  text has the size of the 8 bytes compared. */
 static const struct mark {
 	char text[8];
 	enum callgrind_space space;
 	void (*set)(struct callgrind *c, uint32_t id);
 } marks[] = {
-	/* The more frequent ones first. */
+	/* Most frequent first. */
 	{"cfn=", CALLGRIND_FUNCTIONS, set_called_function},
 	{"cfi=", CALLGRIND_FILES, set_called_file},
 	{"fi=", CALLGRIND_FILES, set_line_file},
@@ -563,10 +565,10 @@ static inline uint64_t load_8(const char *at)
 
 #define EACH_BYTE UINT64_C(0x0101010101010101)
 
-/* The mark that a line begins with, by its first 8 bytes, and its size; NULL: it has none. */
+/* The mark at the start of a line, from its first 8 bytes, and the mark's size; NULL: none. */
 static inline const struct mark *find_mark(uint64_t first, size_t *size)
 {
-	/* The lowest bit that is left is that of the first '='; before it are 2 or 3 letters. */
+	/* The lowest bit set is at the first '=', after 2 or 3 letters. */
 	uint64_t others = first ^ EACH_BYTE * '=';
 	uint64_t equals = (others - EACH_BYTE) & ~others & UINT64_C(0x80800000);
 
@@ -596,16 +598,16 @@ static bool read_name(struct callgrind *c, struct str line)
 	return true;
 }
 
-/* ---- the header, and what stands at the end of a part ---- */
+/* ---- the header, and the end of a part ---- */
 
-/* What the file says that a part sums up to is worth a note where it does not. */
+/* If a part's stated sums differ from its lines, they are counted for a note. */
 static void end_part(struct callgrind *c)
 {
 	size_t count = c->events.metric_count;
 	bool differs = false;
 
 	for (uint32_t m = 0; m < count; m++) {
-		/* Where it wraps, builder_finish refuses the profile. */
+		/* If it overflows, builder_finish rejects the profile. */
 		uint64_t sum = (uint64_t)builder_place_sum(c->builder, (metric_id){m});
 
 		differs |=
@@ -625,7 +627,7 @@ static void begin_part(struct callgrind *c, struct str text)
 	c->parts++;
 }
 
-/* Dumps of several parts or threads in one file begin with their number. */
+/* If a file has dumps of several parts or threads, each begins with its number. */
 static void begin_thread(struct callgrind *c, struct str text)
 {
 	(void)text;
@@ -634,7 +636,7 @@ static void begin_thread(struct callgrind *c, struct str text)
 	c->threads++;
 }
 
-/* `totals:` behind the costs are what they are; `summary:` before them may count a little more. */
+/* `totals:` after the costs are exact; `summary:` before them may be slightly higher. */
 static void set_stated(struct callgrind *c, struct str text)
 {
 	int64_t numbers[CALLGRIND_EVENTS_MAX];
@@ -679,7 +681,7 @@ static void set_creator(struct callgrind *c, struct str text)
 	c->line.has_negatives = str_starts_with(trimmed(text), STR("xdebug"));
 }
 
-/* "calls=COUNT TARGET": where in the callee is of no use. */
+/* "calls=COUNT TARGET"; the position in the callee is not used. */
 static void set_calls(struct callgrind *c, struct str text)
 {
 	if (callgrind_line_take_number(&text, &c->calls))
@@ -695,7 +697,7 @@ static void pass_jump(struct callgrind *c, struct str text)
 	c->expect = EXPECT_JUMP;
 }
 
-/* STR, where a constant must stand. */
+/* STR as a constant expression. */
 #define WORD(literal)                                                                              \
 	{                                                                                          \
 		(literal), sizeof(literal) - 1                                                     \
@@ -717,7 +719,7 @@ static const struct word {
 	{WORD("creator:"), set_creator},
 };
 
-/* "word:" of letters: a header line, of those that nobody here needs or some later version's. */
+/* A "word:" of letters is a header line: one not needed here, or of a later version. */
 static bool is_header(struct str line)
 {
 	for (size_t i = 0; i < line.size; i++) {
@@ -741,7 +743,7 @@ static const struct word *find_word(struct str line)
 
 static void read_words(struct callgrind *c, struct str line)
 {
-	/* The line that was to come has not come. */
+	/* The expected line is missing. */
 	if (c->expect != EXPECT_COST)
 		bad_line(c);
 	c->expect = EXPECT_COST;
@@ -769,9 +771,9 @@ static void read_line(struct callgrind *c, struct str line)
 		read_words(c, line);
 }
 
-/* ---- lines as most are, without a look for their ends ---- */
+/* ---- the common form of lines, without searching for their ends ---- */
 
-/* "calls=2 20\n": what stands behind the first number is passed over. */
+/* "calls=2 20\n"; the second number is skipped. */
 static inline const char *quick_calls(struct callgrind *c, const char *at)
 {
 	uint64_t calls = 0;
@@ -790,8 +792,8 @@ static inline const char *quick_calls(struct callgrind *c, const char *at)
 #define CALLS UINT64_C(0x3d736c6c6163) /* "calls=" */
 
 /*
- * The line that begins there, CALLGRIND_LINE_QUICK bytes before the end of the file at the least.
- * Behind it; NULL where it is not as most are, and nothing was done.
+ * Reads the line at `at`, at least CALLGRIND_LINE_QUICK bytes before the end of the file.  Returns
+ * the start of the next line; NULL, with no effect, if it is not of the common form.
  */
 static inline const char *read_quick(struct callgrind *c, const char *at)
 {
@@ -841,7 +843,7 @@ static void read_file(struct callgrind *c, struct str file)
 	}
 }
 
-/* ---- the whole ---- */
+/* ---- the whole file ---- */
 
 static void note_limits(struct callgrind *c)
 {
@@ -932,7 +934,7 @@ static struct error *callgrind_read(const struct reader_input *input, struct bui
 	return err;
 }
 
-/* By the first lines: `events:` must be there, and something else that this format has. */
+/* By the first lines: `events:` and another line of this format are required. */
 static int callgrind_bid(const uint8_t *data, size_t size)
 {
 	struct str rest = {(const char *)data, size < 65536 ? size : 65536};

@@ -3,7 +3,7 @@
  * and the costs of its calls.  The valgrind manual, "Callgrind Format Specification", version 1;
  * docs/formats/callgrind.md defines the output.
  *
- * Names are written in full at first, "(ID) NAME", and as "(ID)" afterwards.
+ * A name is first written in full, "(ID) NAME", and as "(ID)" afterwards.
  */
 #include "formats/writers.h"
 
@@ -20,14 +20,14 @@
 /* ---- calls with their costs ---- */
 
 /*
- * Calls with their costs: those of the arcs, or found in one walk over the stack tree, which keeps
- * for each pair of functions how often it is on the path.
+ * Calls with their costs come from the arcs, or from one walk over the stack tree, which counts for
+ * each pair of functions how often it is on the path.
  */
 
 struct callgrind_call {
 	function_id caller, callee;
-	frame_id place; /* a frame of the caller; NO_ID: not known where */
-	uint64_t count; /* how often, or samples; 0: not known */
+	frame_id place; /* a frame of the caller; NO_ID: unknown */
+	uint64_t count; /* calls, or else samples; 0: unknown */
 };
 
 struct callgrind_calls {
@@ -39,16 +39,16 @@ struct callgrind_calls {
 struct walk {
 	const struct profile *p;
 	struct stack_order order;
-	uint32_t *pair;	       /* [row]: of its function and its caller's; NO_ID: there is none */
-	struct map pairs;      /* (caller, callee) → pair */
-	struct map places;     /* (pair, caller's frame) → call */
-	VEC(uint32_t) on_path; /* [pair]: how often */
+	uint32_t *pair;		  /* [row]: the pair of its caller and itself; NO_ID: none */
+	struct map pairs;	  /* (caller, callee) → pair */
+	struct map places;	  /* (pair, caller's frame) → call */
+	VEC(uint32_t) on_path;	  /* [pair]: how often */
 	VEC(uint32_t) first_call; /* [pair] */
 	uint32_t *path;		  /* [level]: row */
 	VEC(struct callgrind_call) calls;
 	VEC(int64_t) cost;
 	int64_t *below;		 /* [stack * metric_count + metric] */
-	uint64_t *samples_below; /* [stack]; NULL: not known */
+	uint64_t *samples_below; /* [stack]; NULL: unknown */
 };
 
 static void sum_below(struct walk *w)
@@ -103,7 +103,7 @@ static uint32_t call_at(
 	return call;
 }
 
-/* The walk comes to a stack from the one that it is called from. */
+/* The walk enters a stack, coming from its caller. */
 static void enter(struct walk *w, uint32_t row)
 {
 	const struct profile *p = w->p;
@@ -141,14 +141,13 @@ static void walk_stacks(struct walk *w)
 	}
 }
 
-/* The first place of a pair has all its calls but one for each other place, which called once at
- * least. */
+/* A pair's calls are not known by place: each other place gets 1, and the first one the rest. */
 static void set_count(struct walk *w, uint32_t pair, uint64_t calls, uint64_t places)
 {
 	w->calls.data[w->first_call.data[pair]].count = calls > places ? calls - (places - 1) : 1;
 }
 
-/* Calls that were counted take the place of samples. */
+/* Counted calls replace numbers of samples. */
 static void set_counts(struct walk *w)
 {
 	const struct profile *p = w->p;
@@ -206,7 +205,7 @@ static void add_stacks(struct walk *w)
 	free(w->samples_below);
 }
 
-/* Of a profile without stacks; nobody calls from nowhere here. */
+/* Adds the calls of a profile without stacks, except those with an unknown caller. */
 static void add_arcs(struct walk *w)
 {
 	const struct profile *p = w->p;
@@ -223,7 +222,7 @@ static void add_arcs(struct walk *w)
 	}
 }
 
-/* Into the order of callers: a counting sort, in which each caller's stay as they were found. */
+/* Sorts calls by caller with a stable counting sort. */
 static void sort_calls(struct callgrind_calls *c, struct walk *w)
 {
 	size_t count = w->calls.count, metrics = w->p->metric_count;
@@ -267,7 +266,7 @@ static void callgrind_calls_deinit(struct callgrind_calls *c)
 
 /* ---- the file ---- */
 
-/* Ids begin with 1 in each space; 0: the name was not written yet. */
+/* Ids begin at 1 in each space; 0: the name has not been written yet. */
 struct id_space {
 	uint32_t *id; /* [string or object] */
 	uint32_t count;
@@ -277,15 +276,16 @@ struct callgrind_writer {
 	const struct profile *profile;
 	struct sink *sink;
 	struct callgrind_calls calls;
-	size_t *metrics; /* in the order of the file */
+	size_t *metrics; /* in file order */
 	bool with_addresses;
 	struct id_space files, functions, objects;
-	/* [frame]: what was spent there itself; in rows of metric_count. */
+	/* [frame * metric_count + metric]: spent in the frame itself. */
 	int64_t *self;
-	uint32_t *frame_next;  /* [frame]: the next one of its function */
+	uint32_t *frame_next;  /* [frame]: the next frame of the same function */
 	uint32_t *frame_first; /* [function]; NO_ID: none */
 	object_id object;      /* the last `ob` */
-	string_id file;	       /* the last `fl`, `fi` or `fe`: to callgrind_annotate they are one */
+	string_id file;	       /* the last `fl`, `fi` or `fe`: callgrind_annotate does not
+			          distinguish them */
 	bool has_begun;
 };
 
@@ -294,7 +294,7 @@ static struct strbuf *out(struct callgrind_writer *w)
 	return &w->sink->text;
 }
 
-/* Readers take blanks at a line's end for none: such a name would read as none. */
+/* Readers trim blanks, which would leave such a name empty. */
 static bool is_blank(struct str name)
 {
 	for (size_t i = 0; i < name.size; i++)
@@ -303,7 +303,7 @@ static bool is_blank(struct str name)
 	return true;
 }
 
-/* "ob=(3) NAME"; index: of its space, UINT32_MAX and a name of blanks alike are "???". */
+/* Writes "ob=(3) NAME"; index: within its space.  NO_ID and blank names are "???". */
 static void put_name(struct callgrind_writer *w, const char *word, struct id_space *space,
 	uint32_t index, struct str name)
 {
@@ -346,7 +346,7 @@ static void put_object(struct callgrind_writer *w, const char *word, object_id o
 
 /* ---- the header ---- */
 
-/* Blanks part names of events; a unit stands behind as xdebug writes it, "cpu-time_(ns)". */
+/* Event names cannot contain blanks.  The unit is appended as xdebug does: "cpu-time_(ns)". */
 static void put_event(struct callgrind_writer *w, const struct metric *metric)
 {
 	struct str unit = profile_string(w->profile, metric->unit);
@@ -398,7 +398,7 @@ static void put_costs(struct callgrind_writer *w, const int64_t *row)
 {
 	size_t count = w->profile->metric_count;
 
-	/* Trailing zeros are not written. */
+	/* Omit trailing zeros. */
 	while (count > 1 && row[w->metrics[count - 1]] == 0)
 		count--;
 	for (size_t m = 0; m < count; m++)
@@ -416,7 +416,7 @@ static void put_position(struct callgrind_writer *w, frame_id frame)
 	strbuf_printf(out(w), "%u", f ? f->line : 0);
 }
 
-/* A place may be in another file than its function: code that was inlined. */
+/* The file of a place differs from its function's if code was inlined. */
 static void put_line_file(
 	struct callgrind_writer *w, function_id function, frame_id frame, string_id *file)
 {
@@ -434,8 +434,9 @@ static void put_line_file(
 }
 
 /*
- * file: the last `fl`, `fi` or `fe`. Without `cfi` some take that, and some the caller's.
- * callgrind_annotate takes the costs of 0 calls for the caller's own: it is 1 where nobody counted.
+ * file: the last `fl`, `fi` or `fe`.  If `cfi` is missing, some readers assume that file, others
+ * the caller's.  callgrind_annotate adds the costs of 0 calls to the caller's own, so an unknown
+ * count is written as 1.
  */
 static void put_call(struct callgrind_writer *w, size_t i, string_id file)
 {
@@ -480,7 +481,7 @@ static void begin_function(struct callgrind_writer *w, function_id function)
 	put_function(w, "fn", function);
 }
 
-/* The function's own costs, then its calls from *call on, which goes on behind them. */
+/* Writes the function's own costs and its calls, which begin at *call; moves *call past them. */
 static void put_function_costs(struct callgrind_writer *w, function_id function, size_t *call)
 {
 	const struct profile *p = w->profile;
@@ -507,7 +508,7 @@ static void put_function_costs(struct callgrind_writer *w, function_id function,
 	w->file = file;
 }
 
-/* What was spent in no function. */
+/* Writes the weight of the empty stack. */
 static void put_empty_stack(struct callgrind_writer *w)
 {
 	const struct profile *p = w->profile;
@@ -524,7 +525,7 @@ static void put_empty_stack(struct callgrind_writer *w)
 	free(row);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole file ---- */
 
 static void writer_init(struct callgrind_writer *w, const struct writer_options *options)
 {
@@ -570,7 +571,7 @@ static void writer_deinit(struct callgrind_writer *w)
 	free(w->frame_next);
 }
 
-/* Costs are counts: what is less than nothing has no place in them. */
+/* The format has no negative costs. */
 static struct error *check_weights(const struct profile *p)
 {
 	for (size_t m = 0; m < p->metric_count; m++)
@@ -606,7 +607,7 @@ static struct error *callgrind_write(
 const struct writer writer_callgrind = {
 	.name = "callgrind",
 	.extension = ".callgrind",
-	.beginning = "callgrind.out", /* what KCachegrind lists */
+	.beginning = "callgrind.out", /* KCachegrind lists files with this name */
 	.summary = "callgrind.out, for KCachegrind and callgrind_annotate",
 	.holds_metrics = true,
 	.holds_arcs = true,

@@ -15,11 +15,11 @@
 /*
  * The events of a trace, one by one.
  *
- * Members come in any order, and what `args` mean depends on others: so its place is remembered,
- * and read, by a parser of its own, only for the few kinds of events where it matters.
+ * Members come in any order, and the meaning of `args` depends on others.  So only its position is
+ * stored.  It is parsed later, by a second parser, for the few kinds of events that need it.
  */
 
-/* The members of an event, as they are. */
+/* The members of an event, unprocessed. */
 struct members {
 	struct str name, phase, category;
 	int64_t ts, dur, tdur, pid, tid;
@@ -85,7 +85,9 @@ bool chrome_frame_id(struct json_reader *r, uint64_t *id)
 	return true;
 }
 
-/* Text of a string that may lie in the reader's buffer, which the next string takes. */
+/*
+ * Keeps the text of a string that may be in the reader's buffer, which the next string overwrites.
+ */
 static struct str keep_text(struct chrome *c, struct str s)
 {
 	const char *start = (const char *)c->json.start;
@@ -101,8 +103,10 @@ static void read_text(struct chrome *c, struct str *text)
 		*text = keep_text(c, *text);
 }
 
-/* The members with names of 2, 3 and 4 letters.  An event has ten members or so, and there are
- * millions of events. */
+/*
+ * Members are dispatched by the length of their names, 2, 3 or 4 letters: an event has about ten,
+ * and there are millions of events.
+ */
 static void read_member2(struct chrome *c, struct members *m, struct str key)
 {
 	struct json_reader *r = &c->json;
@@ -158,7 +162,7 @@ static bool read_members(struct chrome *c, struct members *m)
 	return json_ok(&c->json);
 }
 
-/* A parser at the event's arguments. */
+/* A parser positioned at the event's arguments. */
 static struct json_reader args_reader(const struct chrome *c, const uint8_t *args)
 {
 	struct json_reader r;
@@ -176,7 +180,8 @@ static void set_name(struct chrome *c, const struct members *m, bool is_process,
 	}
 	uint32_t thread = chrome_thread_at(c, m->pid, m->tid);
 	c->threads.data[thread].name = name;
-	/* A track of our ticks has a name, and is no thread; others' threads may have its number.
+	/*
+	 * sonde's tracks of ticks are not threads, but another tool's thread may have the number.
 	 */
 	c->threads.data[thread].is_used |= m->tid <= CHROME_TICK_TRACK;
 }
@@ -206,7 +211,7 @@ static bool read_tick(struct chrome *c, const struct members *m)
 	if (m->tid <= CHROME_TICK_TRACK || !m->has_dur || m->dur < 0 || space == NULL ||
 		!str_equal(m->category, STR("tick")))
 		return false;
-	/* A slice that ends later than 63 bits can say is a bad event, and is counted as one. */
+	/* A slice that ends after 2^63 ns is counted as a bad event. */
 	if (!m->has_ts || m->ts > INT64_MAX - m->dur)
 		return false;
 	struct str stream = {m->name.data, (size_t)(space - m->name.data)};
@@ -233,7 +238,7 @@ static void add_slice(struct chrome *c, const struct members *m, int64_t dur)
 	c->threads.data[thread].is_used = true;
 	c->threads.data[thread].event_count++;
 	string_id id = {0};
-	/* An end need not say of what. */
+	/* An end need not have a name. */
 	if (m->name.size || dur != CHROME_END)
 		id = builder_string(c->builder, name);
 	vec_push(&c->events,
@@ -252,7 +257,7 @@ static void read_slice(struct chrome *c, const struct members *m)
 		add_slice(c, m, dur > 0 ? dur : 0);
 }
 
-/* V8's profile in events: `CpuProfile` whole, or `Profile` and then `ProfileChunk`s. */
+/* Reads V8's profile in events: a whole `CpuProfile`, or `Profile` and then `ProfileChunk`s. */
 static bool read_v8(struct chrome *c, const struct members *m)
 {
 	bool is_chunk = str_equal(m->name, STR("ProfileChunk"));
@@ -263,11 +268,11 @@ static bool read_v8(struct chrome *c, const struct members *m)
 		return false;
 	uint32_t thread = chrome_thread_at(c, m->pid, m->tid);
 	uint64_t id = m->has_id ? m->id : UINT64_MAX;
-	/* Ids are those of the process; without one the thread tells them apart. */
+	/* Ids are unique within a process; profiles without one are distinguished by thread. */
 	struct v8_profile *v = chrome_v8_at(
 		c, hash_pair((uint64_t)m->pid, m->has_id ? id : (uint64_t)m->tid), thread);
 
-	/* Chunks are of a thread of their own, which is not the one profiled. */
+	/* Chunks come from a separate thread, not from the one profiled. */
 	if (!is_chunk)
 		v->thread = thread;
 	c->threads.data[v->thread].is_used = true;
@@ -283,7 +288,7 @@ static bool read_v8(struct chrome *c, const struct members *m)
 	return true;
 }
 
-/* The weight in our own samples: {"METRIC": WEIGHT}. */
+/* Reads the weight of sonde's own samples: {"METRIC": WEIGHT}. */
 static int64_t read_weight(struct chrome *c, const struct members *m)
 {
 	int64_t weight = 0;
@@ -316,7 +321,7 @@ static void add_sample(struct chrome *c, const struct members *m, int64_t weight
 				      .thread = thread});
 }
 
-/* Reads the event that comes next. */
+/* Reads the next event. */
 static void chrome_read_event(struct chrome *c)
 {
 	struct members m = {0};
@@ -351,7 +356,7 @@ static void chrome_read_event(struct chrome *c)
 	}
 }
 
-/* Of the object that comes next, one of `samples`. */
+/* Reads the next object in `samples`. */
 static void chrome_read_sample(struct chrome *c)
 {
 	struct members m = {0};
@@ -369,7 +374,7 @@ static void read_events(struct chrome *c)
 			chrome_read_event(c);
 }
 
-/* What our own writer says beside. */
+/* Reads the additional data of sonde's own writer. */
 static void read_other(struct chrome *c)
 {
 	struct str key, text;
@@ -394,7 +399,7 @@ static void read_other(struct chrome *c)
 	}
 }
 
-/* `samples` are a trace's, objects, or a CPU profile's, numbers. */
+/* `samples` holds objects in a trace and numbers in a CPU profile. */
 static void read_samples(struct chrome *c, struct v8_profile *v8)
 {
 	struct json_mark mark = json_mark(&c->json);
@@ -437,7 +442,7 @@ static void read_object(struct chrome *c)
 	}
 }
 
-/* ---- What was read, as a profile */
+/* ---- Building the profile */
 
 static bool has_v8_samples(const struct chrome *c)
 {
@@ -473,7 +478,7 @@ static void add_metrics(struct chrome *c)
 		builder_header(c->builder)->default_metric = (metric_id){(uint32_t)c->zone_metric};
 }
 
-/* Times count from the first thing that happened; in our own files they do so already. */
+/* Times count from the first event.  In sonde's own files they already do. */
 static void find_base(struct chrome *c)
 {
 	int64_t base = INT64_MAX;
@@ -514,7 +519,7 @@ static void add_ticks(struct chrome *c)
 	}
 }
 
-/* A list that ends in a comma is whole; many writers put one. */
+/* A list that ends in a comma is complete; many writers leave one. */
 static bool is_trailing_comma(const struct json_reader *r)
 {
 	return r->bad && r->bad < r->end && (*r->bad == ']' || *r->bad == '}');
@@ -604,9 +609,11 @@ static struct error *chrome_read(const struct reader_input *input, struct builde
 	return err;
 }
 
-/* ---- Whether it is one */
+/* ---- Bidding */
 
-/* An array of objects with "ph", an object with "traceEvents", or a CPU profile's members. */
+/*
+ * Bids for an array of objects with "ph", an object with "traceEvents", or a CPU profile's members.
+ */
 static int chrome_bid(const uint8_t *data, size_t size)
 {
 	struct str start = {(const char *)data, size < 65536 ? size : 65536};

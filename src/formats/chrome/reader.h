@@ -4,7 +4,7 @@
 /*
  * Shared by the parts of the reader of Chrome traces; private to them and to the Perfetto reader.
  *
- * reader.c reads the file, event by event, into the tables here; then slices.c and samples.c make
+ * reader.c reads the file, event by event, into these tables.  Then slices.c and samples.c make
  * stacks from them.
  */
 
@@ -14,24 +14,24 @@
 #include "formats/readers.h"
 #include "formats/common/importer.h"
 
-/* Tracks of ticks that our own writer made have higher numbers. */
+/* Tracks of ticks in sonde's own files have higher numbers than this. */
 #define CHROME_TICK_TRACK (INT64_C(1) << 30)
 
 enum { CHROME_BEGIN = -1, CHROME_END = -2 }; /* in place of a duration */
 
 enum chrome_fault {
 	CHROME_BAD_EVENT,  /* without a time or a kind */
-	CHROME_BAD_END,	   /* of no slice that is open */
+	CHROME_BAD_END,	   /* without an open slice */
 	CHROME_STILL_OPEN, /* a slice without an end */
-	CHROME_BAD_LINK,   /* to a frame that is not there, or to itself */
-	CHROME_OTHER,	   /* an event of a kind that is not read */
+	CHROME_BAD_LINK,   /* to a missing frame, or to itself */
+	CHROME_OTHER,	   /* an event of an unsupported kind */
 	CHROME_FAULT_COUNT
 };
 
-/* A slice, or an end of one. */
+/* A slice, or the beginning or end of one. */
 struct chrome_event {
 	int64_t ts, dur; /* ns */
-	string_id name;	 /* 0: an end of whatever is innermost */
+	string_id name;	 /* 0: ends the innermost slice */
 	uint32_t thread;
 };
 
@@ -43,7 +43,7 @@ struct chrome_thread {
 	bool is_used; /* it has a name, an event or a sample */
 	bool has_samples;
 	thread_id id;
-	size_t changes, change_count; /* of its zones: the first, and how many */
+	size_t changes, change_count; /* its zone changes: the first, and their number */
 };
 
 struct chrome_process {
@@ -62,11 +62,11 @@ struct chrome_tick {
 struct chrome_sample {
 	int64_t ts;
 	uint64_t frame; /* UINT64_MAX: none */
-	int64_t weight; /* where the file tells it */
+	int64_t weight; /* if the file has it */
 	uint32_t thread;
 };
 
-/* From then on the thread is in that zone. */
+/* From this time on, the thread is in this zone. */
 struct chrome_change {
 	int64_t ts;
 	stack_id stack;
@@ -77,10 +77,10 @@ struct chrome_frame {
 	uint64_t parent; /* UINT64_MAX: none */
 	string_id name, category;
 	stack_id stack;
-	uint8_t state; /* 0: no stack yet, 1: on the way, 2: it has one */
+	uint8_t state; /* 0: no stack yet, 1: being made, 2: it has one */
 };
 
-/* A node of V8's tree of calls. */
+/* A node of V8's call tree. */
 struct v8_node {
 	uint64_t parent; /* its id; UINT64_MAX: none */
 	string_id name, file;
@@ -90,7 +90,7 @@ struct v8_node {
 	uint8_t kind;
 };
 
-/* V8's profile of a thread, in whichever of its forms. */
+/* V8's profile of a thread, in any of its forms. */
 struct v8_profile {
 	uint64_t key;
 	uint32_t thread;
@@ -113,41 +113,42 @@ struct chrome {
 	VEC(struct chrome_frame) frames;
 	VEC(struct v8_profile) v8;
 	struct map thread_ids, process_ids, frame_ids, v8_ids;
-	uint32_t last_thread; /* that was looked up, as most events are of the one before's */
+	uint32_t last_thread; /* the last one looked up: most events are of the same thread as
+			         the one before */
 	int64_t last_pid, last_tid;
 	bool is_ours;
-	bool has_weights;	/* samples have weights of their own */
-	string_id metric, unit; /* of these */
-	/* The stack of a sample's frame; NULL: frames are those of `stackFrames`. */
+	bool has_weights;	/* samples have their own weights */
+	string_id metric, unit; /* of these weights */
+	/* Returns the stack of a sample's frame; NULL: frames are in `stackFrames`. */
 	stack_id (*stack_of)(struct chrome *c, uint64_t frame);
 	uint64_t start_unix_ns;
 	int64_t base;	/* the time, in the file, that is 0 in the profile */
-	size_t weights; /* how many metrics there are, and which; SIZE_MAX: is not there */
+	size_t weights; /* number of metrics, and their indexes; SIZE_MAX: none */
 	size_t samples_metric, time_metric, zone_metric;
 	int64_t weight[4];
-	VEC(struct chrome_change) changes; /* of threads that have samples, thread by thread */
+	VEC(struct chrome_change) changes; /* of threads with samples, thread by thread */
 	struct fault faults[CHROME_FAULT_COUNT];
 };
 
-/* The thread of that process and number. */
+/* The thread with that process and number. */
 uint32_t chrome_thread_at(struct chrome *c, int64_t pid, int64_t tid);
 uint32_t chrome_process_at(struct chrome *c, int64_t pid);
-/* The object of `stackFrames` that comes next. */
+/* Reads the object `stackFrames`, which comes next. */
 void chrome_read_frames(struct chrome *c);
 /* A reference to a frame: a number, or text. */
 bool chrome_frame_id(struct json_reader *r, uint64_t *id);
 
-/* The profile of that key; a new one has no thread yet. */
+/* The profile with that key; a new one has no thread yet. */
 struct v8_profile *chrome_v8_at(struct chrome *c, uint64_t key, uint32_t thread);
-/* Members of a .cpuprofile, of `cpuProfile`, and of `data` in events: true if it was one. */
+/* Reads a member of a .cpuprofile, of `cpuProfile`, or of `data` in events; true if it was one. */
 bool chrome_v8_member(
 	struct chrome *c, struct v8_profile *v, struct json_reader *r, struct str key);
 void chrome_v8_deinit(struct v8_profile *v);
 
-/* Makes a profile of what was read; for the reader of Perfetto's traces, too. */
+/* Builds the profile; also used by the Perfetto reader. */
 must_use struct error *chrome_build(struct chrome *c);
 void chrome_deinit(struct chrome *c);
-/* Puts into the builder what was read. */
+/* Adds the slices to the builder. */
 void chrome_add_slices(struct chrome *c);
 void chrome_add_samples(struct chrome *c);
 void chrome_add_v8(struct chrome *c);

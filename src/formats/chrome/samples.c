@@ -2,8 +2,7 @@
  * Samples of a trace, whose stacks are a tree of frames: `samples` and `stackFrames`, and sonde's
  * own.
  *
- * A sample has no duration: its thread was there until the thread's next sample. sonde's own have
- * weights.
+ * A sample has no duration: it lasts until the thread's next sample. sonde's own have weights.
  *
  * V8's CPU profiles: a .cpuprofile file, or in the events of a trace, whole or in chunks.  A call
  * tree, the node of each sample, and the time between samples.
@@ -35,7 +34,7 @@ void chrome_read_frames(struct chrome *c)
 		uint64_t id = 0;
 		struct strbuf quoted = {0};
 		struct json_reader name;
-		/* The key is a number, mostly, and read as other references are. */
+		/* The key is usually a number, and is parsed like other references. */
 		strbuf_printf(&quoted, "\"%.*s\"", STR_ARG(key));
 		json_reader_init(&name, quoted.data, quoted.size, "");
 		(void)chrome_frame_id(&name, &id);
@@ -60,7 +59,7 @@ void chrome_read_frames(struct chrome *c)
 	}
 }
 
-/* The frame itself; categories are load objects in our own files alone. */
+/* Makes the frame.  Only in sonde's own files are categories load objects. */
 static frame_id make_frame(struct chrome *c, const struct chrome_frame *f)
 {
 	object_id object = {NO_ID};
@@ -74,8 +73,7 @@ static frame_id make_frame(struct chrome *c, const struct chrome_frame *f)
 	return frame_of_name(c->builder, name, object, 0);
 }
 
-/* The stack of a frame: its parents' and itself.  Parents that are not there, or its own, are cut.
- */
+/* The stack of a frame, including its parents.  Missing or circular parents end it. */
 static stack_id stack_of(struct chrome *c, uint64_t id)
 {
 	VEC(uint32_t) path = {0};
@@ -105,7 +103,7 @@ static stack_id stack_of(struct chrome *c, uint64_t id)
 	return stack;
 }
 
-/* The zone that the thread was in: that of the last change up to then. */
+/* The zone of a thread at a time: that of the last change up to then. */
 static stack_id zone_at(const struct chrome *c, uint32_t thread, int64_t at)
 {
 	const struct chrome_thread *t = &c->threads.data[thread];
@@ -116,7 +114,7 @@ static stack_id zone_at(const struct chrome *c, uint32_t thread, int64_t at)
 	return next ? c->changes.data[t->changes + next - 1].stack : (stack_id){0};
 }
 
-/* A row of a sample, whose weight is in the file's own metric, or in time. */
+/* Adds a sample, with its weight in the file's own metric or in time. */
 static void chrome_add_row(
 	struct chrome *c, stack_id stack, uint32_t thread, int64_t at, int64_t weight)
 {
@@ -162,8 +160,10 @@ void chrome_add_samples(struct chrome *c)
 
 enum { NODE_PLAIN, NODE_IGNORED, NODE_ON_TOP };
 
-/* Nodes that children may stand for in any file, and bytes for each further one; real ones have
- * about 150. */
+/*
+ * A file may have this many nodes known only as children, plus one for so many bytes.  Real nodes
+ * take about 150 bytes.
+ */
 #define NODES_ANY    ((size_t)200000)
 #define BYTES_A_NODE 32
 
@@ -197,7 +197,7 @@ static uint32_t node_at(struct chrome *c, struct v8_profile *v, uint64_t id)
 	return at;
 }
 
-/* functionName, url, lineNumber, which counts from 0. */
+/* Reads functionName, url, and lineNumber, which counts from 0. */
 static void read_call_frame(struct chrome *c, struct json_reader *r, struct v8_node *node)
 {
 	struct str key, text;
@@ -238,7 +238,7 @@ static void name_node(struct chrome *c, struct v8_node *node)
 	strbuf_deinit(&text);
 }
 
-/* A child may come before its node; numbers that no node follows must not take much memory. */
+/* A child may precede its node; ids without a node must not take much memory. */
 static void add_child(struct chrome *c, struct v8_profile *v, uint64_t parent, uint64_t id)
 {
 	uint32_t at;
@@ -340,7 +340,7 @@ static stack_id push_node(struct chrome *c, stack_id parent, const struct v8_nod
 		builder_frame(c->builder, function, node->file, node->line, false, 0));
 }
 
-/* The stack of a node, from the outermost that is a function. */
+/* The stack of a node, from its outermost function on. */
 static stack_id v8_stack_of(struct chrome *c, struct v8_profile *v, uint32_t node)
 {
 	VEC(uint32_t) path = {0};
@@ -372,7 +372,7 @@ static stack_id v8_stack_of(struct chrome *c, struct v8_profile *v, uint32_t nod
 	return stack;
 }
 
-/* The stack that is there, and what V8 itself does on top of it, each once. */
+/* The current stack, and V8's own work on top of it, each added once. */
 struct current {
 	stack_id base;
 	uint32_t node[2];
@@ -385,7 +385,7 @@ static stack_id move_to(struct chrome *c, struct v8_profile *v, struct current *
 	stack_id below = now->count ? now->on_top[now->count - 1] : now->base;
 	uint32_t at;
 
-	/* As speedscope has it: whatever was there goes on. */
+	/* As in speedscope, an unknown node continues the previous stack. */
 	if (!map_get(&v->ids, id, 0, &at)) {
 		c->faults[CHROME_BAD_LINK].count++;
 		return below;
@@ -408,7 +408,7 @@ static stack_id move_to(struct chrome *c, struct v8_profile *v, struct current *
 	return now->on_top[now->count++];
 }
 
-/* A sample lasts until the next one; time that runs backwards stands still. */
+/* A sample lasts until the next one; time that runs backwards counts as 0. */
 static void add_profile(struct chrome *c, struct v8_profile *v)
 {
 	struct current now = {0};

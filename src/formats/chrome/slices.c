@@ -1,13 +1,13 @@
 /*
- * Slices of a trace, beginnings and ends, as zones: each slice a zone, entered and left.
+ * Makes zones from slices, beginnings and ends: each slice becomes a zone that is entered and left.
  *
- * A trace may have its events in any order, except those with the same time.  As in speedscope's
- * importer (src/import/trace-event.ts), a thread's beginnings and ends are two queues by time, and
- * each step takes the earlier front.  Among ends with the same time, the one that closes the
- * innermost slice goes first.  An end without a matching slice is ignored.
+ * Events may come in any order, except those with the same time.  As in speedscope's importer
+ * (src/import/trace-event.ts), a thread's beginnings and ends are two queues ordered by time, and
+ * each step takes the earlier of their fronts.  Among ends with the same time, the one that closes
+ * the innermost slice comes first.  An end without a matching slice is ignored.
  *
- * A zone's time becomes rows, one for each stack, thread and tick; without ticks, each thousandth
- * of the trace takes their place, so that views by time still work.
+ * A zone's time becomes rows, one for each stack, thread and tick.  Without ticks, each thousandth
+ * of the trace counts as one, so that views by time still work.
  */
 #include "formats/chrome/reader.h"
 
@@ -17,17 +17,17 @@
 
 enum {
 	STRETCHES = 1024, /* of a trace without ticks */
-	LOOK_AHEAD = 64,  /* ends of one time that are looked at for the fitting one */
+	LOOK_AHEAD = 64,  /* how many ends with the same time are searched for a match */
 };
 
-/* What a stack has in the stretch that is played, and in all. */
+/* The figures of a stack in the current tick, and its total entries. */
 struct tally {
 	int64_t time;
 	uint32_t entries, all_entries;
 	bool is_touched;
 };
 
-/* A slice that is open. */
+/* An open slice. */
 struct open_slice {
 	uint32_t event;
 	stack_id stack;
@@ -39,18 +39,19 @@ struct slices {
 	uint32_t *of_thread; /* events, thread by thread */
 	struct sort_item *begins, *ends;
 	size_t begin_count, end_count;
-	uint32_t *begin_place; /* [event]: which of `begins` it is */
+	uint32_t *begin_place; /* [event]: its index in `begins` */
 	VEC(struct open_slice) open;
 	VEC(struct tally) tallies; /* [stack] */
-	VEC(frame_id) frames;	   /* [name]: of the slices of that name, or NO_ID */
+	VEC(frame_id) frames;	   /* [name]: the frame of slices with that name, or NO_ID */
 	VEC(stack_id) touched;
-	int64_t *tick_ends; /* of all processes, sorted; of the thread's own those that count */
+	int64_t *tick_ends; /* of the thread's process, sorted; allocated for all */
 	size_t tick_end_count, next_tick;
 	uint64_t splits_left;
 	int64_t stretch, stretch_end;
-	int64_t now; /* up to which time is accounted for */
+	int64_t now; /* time is accounted for up to here */
 	int64_t event_time;
-	stack_id event_stack; /* zone event that waits for whatever else happens at that time */
+	stack_id event_stack; /* the zone event at event_time, which later changes at that time
+			         replace */
 	uint32_t thread;
 };
 
@@ -66,7 +67,9 @@ static uint64_t sort_time(int64_t ts)
 
 /* ---- The two queues */
 
-/* Whether slices with durations are by beginning, the longer first, as most files have them. */
+/*
+ * Whether slices with durations are sorted by beginning, then the longer first, as in most files.
+ */
 static bool are_in_order(const struct slices *s, const struct sort_item *x, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
@@ -77,8 +80,7 @@ static bool are_in_order(const struct slices *s, const struct sort_item *x, size
 	return true;
 }
 
-/* Slices with durations, of which x[].key is the beginning, by it; of one beginning the longer
- * first. */
+/* Sorts slices with durations by beginning, which is their key, then the longer first. */
 static void sort_slices(const struct slices *s, struct sort_item *x, size_t count)
 {
 	if (are_in_order(s, x, count))
@@ -91,7 +93,10 @@ static void sort_slices(const struct slices *s, struct sort_item *x, size_t coun
 	sort_items(x, count);
 }
 
-/* All beginnings: those that stand alone, then slices with durations, of which there are *whole. */
+/*
+ * Fills in all beginnings: separate ones, then those of slices with durations; *whole: their
+ * number.
+ */
 static void fill_begins(struct slices *s, const uint32_t *events, size_t count, size_t *whole)
 {
 	size_t alone = 0, at;
@@ -112,9 +117,8 @@ static void fill_begins(struct slices *s, const uint32_t *events, size_t count, 
 }
 
 /*
- * The ends of slices with durations, behind the `at` that are there, in the order in which slices
- * that are within each other end: it is by time then.  Those that are open wait at the other end of
- * the room.
+ * Appends the ends of slices with durations after the first `at` ends, in the order in which nested
+ * slices end, which is by time.  Ends of open slices are stacked at the other end of the array.
  */
 static void add_slice_ends(
 	struct slices *s, const struct sort_item *slices, size_t whole, size_t at)
@@ -131,7 +135,7 @@ static void add_slice_ends(
 		ends[at++] = *top++;
 }
 
-/* All ends: those that stand alone, then those of slices with durations. */
+/* Fills in all ends: separate ones, then those of slices with durations. */
 static void fill_ends(struct slices *s, const uint32_t *events, size_t count, size_t whole)
 {
 	size_t alone = 0;
@@ -156,7 +160,8 @@ static void fill_queues(struct slices *s, const uint32_t *events, size_t count)
 		s->begin_place[s->begins[i].index] = (uint32_t)i;
 }
 
-/* Whether it ends the innermost slice; one that does not ends nothing, nor does time go on by it.
+/*
+ * Whether it ends the innermost slice.  Otherwise it has no effect and does not advance the time.
  */
 static bool fits(const struct slices *s, uint32_t end)
 {
@@ -167,7 +172,7 @@ static bool fits(const struct slices *s, uint32_t end)
 		       event_at(s, s->open.data[s->open.count - 1].event)->name.i == name.i);
 }
 
-/* Whether the end at the front goes before the beginning at the front. */
+/* Whether the first end comes before the first beginning. */
 static bool is_end_next(const struct slices *s, size_t next_begin, size_t next_end)
 {
 	struct sort_item end = s->ends[next_end], begin = s->begins[next_begin];
@@ -175,13 +180,13 @@ static bool is_end_next(const struct slices *s, size_t next_begin, size_t next_e
 
 	if (end.key != begin.key)
 		return end.key < begin.key;
-	/* One that has its own beginning goes behind it. */
+	/* The end of a slice with a duration comes after its own beginning. */
 	if (e->dur >= 0)
 		return s->begin_place[end.index] < next_begin;
 	return fits(s, end.index) || b->name.i != e->name.i;
 }
 
-/* Brings the end to the front, of those of its time, that ends the innermost slice. */
+/* Among ends with the same time, moves the one that ends the innermost slice to the front. */
 static void choose_end(struct slices *s, size_t front)
 {
 	size_t by_name = SIZE_MAX;
@@ -221,7 +226,7 @@ static struct tally *tally_of(struct slices *s, stack_id stack)
 	return t;
 }
 
-/* Makes rows of what was done in the stretch. */
+/* Makes rows from the figures of the current tick, which ends at `at`. */
 static void flush(struct slices *s, int64_t at)
 {
 	struct chrome *c = s->c;
@@ -250,7 +255,7 @@ static void add_time(struct slices *s, int64_t until)
 		s->now = until;
 }
 
-/* Time goes on: what was done until then is dealt to the ticks that end on the way. */
+/* Advances the time to ts, and divides the time in between among the ticks that end in it. */
 static void advance(struct slices *s, int64_t ts)
 {
 	while (s->next_tick < s->tick_end_count && s->tick_ends[s->next_tick] < ts) {
@@ -273,7 +278,7 @@ static void advance(struct slices *s, int64_t ts)
 	add_time(s, ts);
 }
 
-/* ---- The play */
+/* ---- Processing a thread */
 
 static void tell_change(struct slices *s)
 {
@@ -288,7 +293,7 @@ static void tell_change(struct slices *s)
 	vec_push(&c->changes, (struct chrome_change){s->event_time, s->event_stack});
 }
 
-/* Where the thread is from then on; of several changes at one time the last is kept. */
+/* Records where the thread is from ts on; of several changes at one time, only the last is kept. */
 static void tell_event(struct slices *s, int64_t ts)
 {
 	if (s->event_time != INT64_MIN && s->event_time != ts)
@@ -297,7 +302,7 @@ static void tell_event(struct slices *s, int64_t ts)
 	s->event_stack = s->open.count ? s->open.data[s->open.count - 1].stack : (stack_id){0};
 }
 
-/* The frame of slices of that name. */
+/* The frame of slices with that name. */
 static frame_id frame_of(struct slices *s, string_id name)
 {
 	struct builder *b = s->c->builder;
@@ -361,7 +366,7 @@ static int compare_times(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The ends of the ticks of the thread's process: of the stream "frame", or of all. */
+/* Finds the tick ends of the thread's process: those of the stream "frame", or else all. */
 static void find_ticks(struct slices *s, uint32_t process)
 {
 	const struct chrome *c = s->c;
@@ -397,7 +402,7 @@ static void play_thread(struct slices *s, uint32_t thread, const uint32_t *event
 	play(s);
 }
 
-/* Who entered whom how often is known exactly. */
+/* Adds arcs: how often each zone entered another is known exactly. */
 static void add_arcs(struct slices *s)
 {
 	struct builder *b = s->c->builder;
@@ -415,7 +420,9 @@ static void add_arcs(struct slices *s)
 	}
 }
 
-/* Events by thread, in the order of the file: a counting sort.  Ends are where each thread's end.
+/*
+ * Groups events by thread, in file order, with a counting sort.  Sets where each thread's events
+ * end.
  */
 static uint32_t *group_events(struct slices *s)
 {

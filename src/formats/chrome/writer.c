@@ -5,8 +5,8 @@
  * Source: "Trace Event Format" (Chromium project), the JSON object form; duration, complete,
  * counter, instant and metadata events, and its dictionary of stack frames.
  *
- * Everything is written in one pass over each table, event by event, keeping one number per
- * function and per stack.
+ * Everything is written in one pass over each table, with one number kept per function and per
+ * stack.
  */
 #include "formats/writers.h"
 
@@ -23,25 +23,25 @@
 struct chrome_writer {
 	const struct profile *profile;
 	struct sink *sink;
-	metric_id metric;	   /* of the samples that are written */
-	metric_id zone_time;	   /* NO_ID: there is none */
-	bool has_event;		   /* one is written, so that the next needs a comma */
-	bool *thread_has_zones;	   /* [thread]: events tell of its zones */
-	struct tick *ticks_by_end; /* [tick_count] those of each process's default stream */
+	metric_id metric;	   /* of the written samples */
+	metric_id zone_time;	   /* NO_ID: none */
+	bool has_event;		   /* one was written, so the next needs a comma before it */
+	bool *thread_has_zones;	   /* [thread]: it has zone events */
+	struct tick *ticks_by_end; /* [tick_count]: those of each process's default stream */
 	size_t tick_count;
-	bool *is_sampled; /* [stack]: a sample that is written refers to it, or to one below */
+	bool *is_sampled; /* [stack]: a written sample refers to it or to a stack called from it */
 };
 
-/* A zone row: what its program said of a zone's time, and no sample. */
+/* Whether a sample is a zone row, which is not a sample but the program's own measurement. */
 static inline bool chrome_is_zone_row(const struct chrome_writer *w, size_t sample)
 {
 	return w->zone_time.i != NO_ID && w->profile->samples.weight[w->zone_time.i][sample] != 0;
 }
 
-/* Ticks are on tracks of their own, with numbers that no thread has. */
+/* Ticks have separate tracks, with numbers above those of any thread. */
 #define TICK_TRACK (INT64_C(1) << 30)
 
-/* An event's text goes between these two. */
+/* The text of an event goes between begin and end. */
 static struct strbuf *chrome_begin(struct chrome_writer *w)
 {
 	struct strbuf *out = &w->sink->text;
@@ -57,7 +57,7 @@ static void chrome_end(struct chrome_writer *w)
 	(void)sink_settle(w->sink);
 }
 
-/* A JSON string, escaped. */
+/* Writes a JSON string, escaped. */
 static void chrome_string(struct strbuf *out, struct str s)
 {
 	strbuf_add_char(out, '"');
@@ -65,13 +65,13 @@ static void chrome_string(struct strbuf *out, struct str s)
 	strbuf_add_char(out, '"');
 }
 
-/* Microseconds, to the nanosecond. */
+/* Writes microseconds with three decimals. */
 static void chrome_us(struct strbuf *out, uint64_t time_ns)
 {
 	strbuf_printf(out, "%" PRIu64 ".%03" PRIu64, time_ns / 1000, time_ns % 1000);
 }
 
-/* Members pid and tid. */
+/* Writes the members pid and tid. */
 static void chrome_task(struct strbuf *out, int64_t pid, int64_t tid)
 {
 	strbuf_printf(out, ", \"pid\": %" PRId64 ", \"tid\": %" PRId64, pid, tid);
@@ -84,7 +84,7 @@ static void chrome_thread(struct chrome_writer *w, uint32_t thread)
 	chrome_task(&w->sink->text, w->profile->processes[t->process.i].pid, t->tid);
 }
 
-/* Of the function that a stack ends in. */
+/* The name of a stack's leaf function. */
 static struct str chrome_stack_name(const struct profile *p, uint32_t stack)
 {
 	const struct frame *frame = &p->frames[p->stack_frame[stack].i];
@@ -127,7 +127,7 @@ static void chrome_write_zones(struct chrome_writer *w)
 	zone_walk(w->profile, w, enter_zone, leave_zone);
 }
 
-/* ---- Zones by tick, of threads that have no events */
+/* ---- Zones by tick, of threads without events */
 
 static void write_counter(struct chrome_writer *w, uint32_t process, uint32_t function,
 	uint64_t time_ns, int64_t value_ns)
@@ -148,7 +148,7 @@ static void write_counter(struct chrome_writer *w, uint32_t process, uint32_t fu
 	chrome_end(w);
 }
 
-/* A zone row by where it belongs. */
+/* A zone row, sorted by thread, zone and tick. */
 struct tick_row {
 	uint32_t process, function;
 	uint64_t time_ns;
@@ -175,7 +175,7 @@ static int compare_ends(const void *a, const void *b)
 	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
 }
 
-/* [process]: the stream whose ticks its rows are of: "frame", or the first by name. */
+/* [process]: the stream that its rows' ticks belong to: "frame", or the first by name. */
 static string_id *find_streams(const struct profile *p)
 {
 	string_id *stream = xcalloc(p->process_count, sizeof(*stream));
@@ -211,7 +211,7 @@ static void chrome_sort_ticks(struct chrome_writer *w)
 		qsort(w->ticks_by_end, w->tick_count, sizeof(*w->ticks_by_end), compare_ends);
 }
 
-/* When the row's tick began; a row without a tick holds its end alone. */
+/* The start of the row's tick.  A row without a tick has only an end. */
 static uint64_t row_start(const struct chrome_writer *w, const struct tick_row *row)
 {
 	struct tick wanted = {.process = {row->process}, .end_ns = row->time_ns};
@@ -224,7 +224,9 @@ static uint64_t row_start(const struct chrome_writer *w, const struct tick_row *
 	return tick ? tick->start_ns : row->time_ns;
 }
 
-/* The rows [first, end) of one zone, in the order of time: a value from each tick's start on. */
+/*
+ * Writes the rows [first, end) of one zone, ordered by time: one value from each tick's start on.
+ */
 static void write_counters_of(
 	struct chrome_writer *w, const struct tick_row *rows, size_t first, size_t end)
 {
@@ -245,7 +247,7 @@ static void write_counters_of(
 	write_counter(w, rows[first].process, rows[first].function, until, 0);
 }
 
-/* After chrome_write_zones: of the threads without events. */
+/* Called after chrome_write_zones, for threads without events. */
 static void chrome_write_counters(struct chrome_writer *w)
 {
 	const struct profile *p = w->profile;
@@ -334,7 +336,7 @@ static void write_tick(struct chrome_writer *w, const struct tick *tick, int64_t
 	chrome_end(w);
 }
 
-/* Each stream of each process is a track. */
+/* Writes each stream of each process as a track. */
 static void write_ticks(struct chrome_writer *w)
 {
 	const struct profile *p = w->profile;
@@ -387,7 +389,7 @@ static void write_samples(struct chrome_writer *w)
 			write_sample(w, i);
 }
 
-/* The stacks that samples refer to: each names its caller. */
+/* Writes the stacks that samples refer to; each names its caller. */
 static void write_stack_frames(struct chrome_writer *w)
 {
 	const struct profile *p = w->profile;
@@ -414,7 +416,7 @@ static void write_stack_frames(struct chrome_writer *w)
 	}
 }
 
-/* Notes and what was run, for who reads the file. */
+/* Writes notes and the recorded command, for people who read the file. */
 static void write_other(struct chrome_writer *w)
 {
 	const struct profile *p = w->profile;

@@ -5,7 +5,7 @@
 
 #include "formats/common/text_field.h"
 
-/* An input's stacks may take this, and so many times its size. */
+/* The stacks of an input may take this, plus so many times its size. */
 #define BUDGET_FREE_BYTES ((int64_t)40 << 20)
 #define BUDGET_RATIO	  9
 #define STACK_BYTES	  40

@@ -27,7 +27,7 @@ static void skip_blanks(struct line_scan *s)
 		skip(s, 1);
 }
 
-/* The next word, not passed. */
+/* The next word, without consuming it. */
 static struct str peek_word(struct line_scan *s)
 {
 	size_t size = 0;
@@ -69,7 +69,10 @@ size_t line_scan_choice(struct line_scan *s, const char *const *names)
 	return 0;
 }
 
-/* The number that begins s, in *size bytes; false if there is none or it passes 64 bits. */
+/*
+ * Parses the number at the start of s, *size bytes long; false if there is none or it exceeds 64
+ * bits.
+ */
 static bool parse_number(struct str s, size_t *size, uint64_t *value)
 {
 	unsigned int base = str_starts_with(s, STR("0x")) ? 16 : 10;
@@ -108,7 +111,7 @@ int64_t line_scan_signed(struct line_scan *s)
 	return (int64_t)(negative ? 0 - value : value);
 }
 
-/* Passes over what follows a backslash; the byte that is meant, or -1. */
+/* Consumes an escape sequence after its backslash; returns the byte it stands for, or -1. */
 static int scan_escape(struct line_scan *s)
 {
 	struct str r = s->rest;
@@ -124,7 +127,7 @@ static int scan_escape(struct line_scan *s)
 	return text_hex_value(r.data[1]) * 16 + text_hex_value(r.data[2]);
 }
 
-/* Up to the closing quote, which is passed; the opening one has been. */
+/* Scans up to and including the closing quote, after the opening one. */
 static bool scan_quoted(struct line_scan *s, struct strbuf *buffer)
 {
 	for (;;) {

@@ -22,7 +22,7 @@ struct code_object {
 	struct str path, build_id; /* in the arena */
 	enum object_kind kind;
 	object_id id;
-	struct objfile *file; /* NULL: not there, or not wanted */
+	struct objfile *file; /* NULL: missing or not needed */
 	bool is_tried;
 };
 
@@ -30,13 +30,13 @@ struct mapping {
 	uint32_t object;
 	uint64_t start, file_off;
 	uint64_t slide; /* va - obj_addr */
-	bool has_slide; /* it is by the file's segments */
+	bool has_slide; /* the slide comes from the file's segments */
 };
 
 /* A wanted address; sorted and distinct once resolved. */
 struct place {
 	uint32_t object;
-	uint32_t count; /* of frames, from `first` on */
+	uint32_t count; /* of its frames, from `first` on */
 	uint64_t obj_addr;
 	uint32_t first;
 };
@@ -44,12 +44,13 @@ struct place {
 struct mapped_code {
 	struct builder *builder;
 	struct arena *arena;
-	VEC(struct code_object) objects; /* 0: what is in no mapping */
-	struct map object_of_id;	 /* object_id to an index of objects */
+	VEC(struct code_object) objects; /* 0: addresses in no mapping */
+	struct map object_of_id;	 /* object_id → index in objects */
 	VEC(struct mapping) mappings;
 	VEC(struct place) places;
 	VEC(frame_id) frames;
-	size_t named_max; /* places: a name may take 30 times what its address took in the input */
+	size_t named_max; /* limits the places: a name may take 30 times as much as its address
+			     took in the input */
 };
 
 static bool is_absolute(struct str path)
@@ -136,7 +137,7 @@ static uint32_t object_at(struct mapped_code *m, struct str path, struct str bui
 	return index;
 }
 
-/* Where programs that are not position-independent begin, by convention, on x86-64 and i386. */
+/* Where, by convention, programs that are not position-independent begin on x86-64 and i386. */
 static bool is_at_own_addresses(const struct code_mapping *mapping)
 {
 	uint64_t begin = mapping->start - mapping->file_off;
@@ -152,7 +153,10 @@ uint32_t mapped_code_add(struct mapped_code *m, const struct code_mapping *mappi
 
 	if (row.object && !is_at_own_addresses(mapping))
 		row.slide = mapping->start - mapping->file_off;
-	/* A mapping of everything: its addresses are the object's own (pprof's elfexec.GetBase). */
+	/*
+	 * A mapping of the whole address space has the object's own addresses (pprof's
+	 * elfexec.GetBase).
+	 */
 	row.has_slide = mapping->start == 0 && mapping->file_off == 0;
 	vec_push(&m->mappings, row);
 	return (uint32_t)m->mappings.count - 1;
@@ -230,7 +234,7 @@ static void add_nameless(struct mapped_code *m, const struct code_object *o, str
 	place->count = 1;
 }
 
-/* Fills in the frames of an object's places, and tells how many have no name. */
+/* Sets the frames of an object's places; returns how many have no name. */
 static size_t add_frames(struct mapped_code *m, const struct code_object *o, struct place *places,
 	size_t count, const struct symbol_place *symbols)
 {
@@ -296,7 +300,7 @@ static void resolve_object(struct mapped_code *m, struct symbolizer *symbolizer,
 	arena_destroy(arena);
 }
 
-/* Places from named_max on are one "[unknown]". */
+/* Makes the places from named_max on one "[unknown]". */
 static void forget_rest(struct mapped_code *m)
 {
 	size_t rest = m->places.count - m->named_max;

@@ -8,7 +8,7 @@
 #include "base/search.h"
 #include "formats/common/text_field.h"
 
-/* Takes a number in hex, with 0x or not, off the start of s; false: there is none. */
+/* Takes a hexadecimal number, with or without 0x, off the start of s; false: there is none. */
 static bool take_hex(struct str *s, uint64_t *value)
 {
 	size_t i = str_starts_with(*s, STR("0x")) ? 2 : 0, first = i;
@@ -30,7 +30,7 @@ static bool take_hex(struct str *s, uint64_t *value)
 	return true;
 }
 
-/* What follows the addresses in proc(5)'s lines: "r-xp 00000000 08:02 173521   /usr/bin/dbus". */
+/* Parses the rest of a line of proc(5)'s form: "r-xp 00000000 08:02 173521   /usr/bin/dbus". */
 static bool parse_long(struct str rest, struct code_mapping *mapping, bool *is_code)
 {
 	struct str rights = text_take_word(&rest);
@@ -48,7 +48,7 @@ static bool parse_long(struct str rest, struct code_mapping *mapping, bool *is_c
 	return true;
 }
 
-/* Of the short form: "/usr/lib/libc.so (@1000) ab12". */
+/* Parses the rest of a line of the short form: "/usr/lib/libc.so (@1000) ab12". */
 static void parse_short(struct str rest, struct code_mapping *mapping, struct strbuf *build_id)
 {
 	mapping->path = text_take_word(&rest);

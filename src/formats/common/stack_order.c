@@ -9,14 +9,17 @@
 
 #include "base/alloc.h"
 
-/* starts[k]: where group k begins; groups are counted in starts[k + 1] before. */
+/*
+ * Turns counts into group starts: starts[k + 1] has the count of group k, and starts[k] becomes its
+ * start.
+ */
 static void sum_up(uint32_t *starts, size_t groups)
 {
 	for (size_t k = 0; k < groups; k++)
 		starts[k + 1] += starts[k];
 }
 
-/* All stacks but 0 by the rank of their frame. */
+/* All stacks except 0, by the rank of their frame. */
 static uint32_t *sort_by_frame(const struct profile *p, const uint32_t *frame_rank)
 {
 	uint32_t *starts = xcalloc(p->frame_count + 1, sizeof(*starts));

@@ -12,7 +12,7 @@ static int digit_value(char c)
 
 static void drop(struct str *s, size_t size)
 {
-	if (size == 0) /* also of no text at all: NULL + 0 is undefined */
+	if (size == 0) /* also for a missing text: NULL + 0 is undefined */
 		return;
 	s->data += size;
 	s->size -= size;

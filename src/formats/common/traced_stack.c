@@ -13,7 +13,7 @@ void traced_stack_deinit(struct traced_stack *t)
 	vec_deinit(&t->frames);
 }
 
-/* A sample of the innermost frame, if there is anything to say of it. */
+/* Adds a sample of the innermost frame, unless all its figures would be 0. */
 static void add_sample(struct traced_stack *t, uint64_t time_ns, uint64_t spent_ns)
 {
 	struct traced_frame *top = &t->frames.data[t->frames.count - 1];
@@ -52,7 +52,7 @@ void traced_stack_lose(struct traced_stack *t, uint64_t time_ns)
 	t->is_running = true;
 }
 
-/* False: the frame is not there to be seen, its time is the caller's. */
+/* False: the frame is too deep to be shown; its time goes to the caller. */
 static bool push(struct traced_stack *t, frame_id frame, uint32_t depth, bool is_new)
 {
 	struct traced_frame f = {.depth = depth & TRACED_DEPTH_MAX};
@@ -81,7 +81,7 @@ void traced_stack_enter(struct traced_stack *t, frame_id frame, uint32_t depth)
 
 void traced_stack_leave(struct traced_stack *t)
 {
-	/* What nothing happened in and took no time was called all the same. */
+	/* A call that took no time still counts. */
 	add_sample(t, t->now_ns, 0);
 	t->frames.count--;
 }

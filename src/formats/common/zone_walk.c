@@ -16,9 +16,9 @@ struct zone_walker {
 	void *context;
 	zone_visit *enter, *leave;
 	uint32_t *depth;    /* [stack]: how many frames it has */
-	uint64_t *last_ns;  /* [thread]: of its zone rows */
-	uint64_t *total_ns; /* [thread]: the time in them, in all */
-	VEC(uint32_t) path; /* scratch: stacks to be entered, inner ones first */
+	uint64_t *last_ns;  /* [thread]: time of its last zone row */
+	uint64_t *total_ns; /* [thread]: sum of the time in its zone rows */
+	VEC(uint32_t) path; /* scratch: stacks to enter, innermost first */
 };
 
 static void measure_stacks(struct zone_walker *w)
@@ -53,7 +53,7 @@ static void measure_threads(struct zone_walker *w)
 	}
 }
 
-/* Leaves the zones that are in `from` alone, inner ones first, and enters those of `to`. */
+/* Leaves the zones that are only in `from`, innermost first, and enters those only in `to`. */
 static void change(
 	struct zone_walker *w, uint32_t thread, uint32_t from, uint32_t to, uint64_t time_ns)
 {
@@ -71,7 +71,7 @@ static void change(
 		w->enter(w->context, thread, w->path.data[--w->path.count], time_ns);
 }
 
-/* When a thread left the zones that are open behind its last event. */
+/* When a thread left the zones that are open after its last event. */
 static uint64_t end_of(
 	const struct zone_walker *w, uint32_t thread, uint64_t first_ns, uint64_t last_ns)
 {

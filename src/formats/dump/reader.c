@@ -19,13 +19,13 @@
 
 struct dump_function {
 	function_id id;
-	size_t first_frame; /* in frames; its frames go on to the next function's */
+	size_t first_frame; /* in frames; they end where the next function's begin */
 };
 
 struct dump_row {
 	uint32_t parent; /* row */
 	frame_id frame;
-	size_t weight; /* where its weights begin in weights, or NO_WEIGHT */
+	size_t weight; /* index of its weights in weights, or NO_WEIGHT */
 	uint64_t samples;
 };
 
@@ -39,15 +39,15 @@ struct dump {
 	VEC(object_id) objects;
 	VEC(struct dump_function) functions;
 	VEC(frame_id) frames;
-	/* (string, nth) → place in objects or functions; (string, 0) → how many of that name. */
+	/* (string, nth) → index in objects or functions; (string, 0) → how many have the name. */
 	struct map object_places, function_places;
 	VEC(process_id) processes;
 	VEC(thread_id) threads;
 	VEC(struct dump_row) rows; /* 0: the empty stack */
 	VEC(int64_t) weights;
-	VEC(uint32_t) path;   /* [level]: the row of the stack that is being told */
-	VEC(uint32_t) order;  /* rows as they were first seen; empty: as they stand */
-	VEC(stack_id) stacks; /* of rows, once they are built */
+	VEC(uint32_t) path;   /* [level]: the rows of the current stack */
+	VEC(uint32_t) order;  /* rows as they were first seen; empty: in file order */
+	VEC(stack_id) stacks; /* [row], once they are built */
 	VEC(int64_t) sample_weight, arc_cost;
 	VEC(label_id) labels, sample_labels;
 	size_t sample_count;
@@ -55,16 +55,18 @@ struct dump {
 	bool has_costs, has_ended;
 };
 
-/* The string that the line goes on with. */
+/* Scans the string that follows. */
 static string_id dump_string(struct dump *d)
 {
 	return builder_string(d->builder, line_scan_string(&d->line, &d->buffer));
 }
 
-/* What a thing takes here beside the builder's row: two places in the lookup, and its own row. */
+/* Memory per object or function besides the builder's row: two map slots, and its own row. */
 #define PLACE_BYTES (6 * sizeof(struct map_slot) + 16)
 
-/* Enters the next thing of a name; without room for it, the first of the name stands for it. */
+/*
+ * Registers the next item with a name.  Without room for it, references to it find the first one.
+ */
 static void places_add(struct dump *d, struct map *places, string_id name, size_t place)
 {
 	bool added;
@@ -75,7 +77,7 @@ static void places_add(struct dump *d, struct map *places, string_id name, size_
 	builder_charge(d->builder, PLACE_BYTES);
 }
 
-/* "NAME"#N: the place of the N-th thing of that name. */
+/* Scans "NAME"#N: returns the index of the N-th item with that name. */
 static uint32_t scan_reference(struct dump *d, const struct map *places)
 {
 	string_id name = dump_string(d);
@@ -154,7 +156,7 @@ static void read_object(struct dump *d)
 		builder_object(d->builder, builder_string_bytes(d->builder, path), build_id, kind));
 }
 
-/* file "NAME" line N, either may be missing. */
+/* Scans `file "NAME" line N`; either may be missing. */
 static void scan_place(struct dump *d, string_id *file, uint32_t *line)
 {
 	*file = (string_id){0};
@@ -165,7 +167,7 @@ static void scan_place(struct dump *d, string_id *file, uint32_t *line)
 		*line = (uint32_t)line_scan_number(&d->line, UINT32_MAX);
 }
 
-/* alias "NAME", any number of times. */
+/* Scans `alias "NAME"`, any number of times. */
 static void scan_aliases(struct dump *d, struct strbuf *aliases)
 {
 	while (line_scan_is(&d->line, "alias")) {
@@ -221,7 +223,7 @@ static void read_frame(struct dump *d)
 	vec_push(&d->frames, builder_frame(d->builder, function, file, line, is_inline, obj_addr));
 }
 
-/* "FUNCTION"#N@M: the M-th frame of that function. */
+/* Scans "FUNCTION"#N@M: the M-th frame of that function. */
 static frame_id scan_frame(struct dump *d)
 {
 	uint32_t place = scan_reference(d, &d->function_places);
@@ -239,7 +241,7 @@ static frame_id scan_frame(struct dump *d)
 	return d->frames.data[frame];
 }
 
-/* "FUNCTION"#N. */
+/* Scans "FUNCTION"#N. */
 static function_id scan_function(struct dump *d)
 {
 	uint32_t place = scan_reference(d, &d->function_places);
@@ -247,7 +249,7 @@ static function_id scan_function(struct dump *d)
 	return d->line.problem ? (function_id){NO_ID} : d->functions.data[place].id;
 }
 
-/* A weight per metric; true if they were all there. */
+/* Scans a weight per metric; true if none is missing. */
 static bool dump_weights(struct dump *d, int64_t *weight)
 {
 	for (size_t m = 0; m < d->metric_count; m++)
@@ -255,7 +257,7 @@ static bool dump_weights(struct dump *d, int64_t *weight)
 	return d->line.problem == NULL;
 }
 
-/* Room for the costs of one arc; metrics after it are refused. */
+/* Room for the costs of one arc; later `metric` lines are errors. */
 static int64_t *arc_cost(struct dump *d)
 {
 	vec_reserve(&d->arc_cost, d->metric_count);
@@ -319,7 +321,7 @@ static void read_thread(struct dump *d)
 					      start_ns, name));
 }
 
-/* The weights of a row, where the line goes on with them. */
+/* Scans the weights of a row, if any follow. */
 static void scan_row_weights(struct dump *d, struct dump_row *row)
 {
 	if (!line_scan_more(&d->line))
@@ -359,7 +361,7 @@ static void read_stack(struct dump *d)
 		d->rows.data[0] = row;
 }
 
-/* Rows and runs of rows, FIRST-LAST. */
+/* Reads rows and runs of rows, FIRST-LAST. */
 static void read_order(struct dump *d)
 {
 	while (line_scan_more(&d->line)) {
@@ -382,7 +384,7 @@ static void read_order(struct dump *d)
 	}
 }
 
-/* Whether order names each row once, and none before the one that it is called from. */
+/* Whether `order` has each row once, and after its caller. */
 static bool order_is_good(const struct dump *d)
 {
 	bool good = d->order.count == d->rows.count && d->order.data[0] == 0;
@@ -399,7 +401,7 @@ static bool order_is_good(const struct dump *d)
 	return good;
 }
 
-/* Once all rows and their order are known: builds them. */
+/* Builds the stacks, once all rows and their order are known. */
 static void dump_build_stacks(struct dump *d)
 {
 	if (d->stacks.count)
@@ -425,7 +427,7 @@ static void dump_build_stacks(struct dump *d)
 	}
 }
 
-/* The number of a thread. */
+/* Scans the number of a thread. */
 static thread_id dump_thread_of(struct dump *d)
 {
 	uint64_t number = line_scan_number(&d->line, UINT32_MAX);
@@ -436,7 +438,7 @@ static thread_id dump_thread_of(struct dump *d)
 	return (thread_id){NO_ID};
 }
 
-/* The number of a stack's line; they are built then. */
+/* Scans the number of a stack's row; builds the stacks before the first one. */
 static stack_id dump_stack_of(struct dump *d)
 {
 	uint64_t row = line_scan_number(&d->line, UINT32_MAX);
@@ -447,7 +449,7 @@ static stack_id dump_stack_of(struct dump *d)
 	return (stack_id){0};
 }
 
-/* ---- lines that tell when ---- */
+/* ---- lines with times ---- */
 
 /* Samples with their labels, ticks, and events of zones. */
 
@@ -458,7 +460,7 @@ struct dump_sample {
 	stack_id zone;
 };
 
-/* thread N, time N and zone N: in all samples or in none. */
+/* Scans thread N, time N and zone N: either all samples have a column or none. */
 static void scan_sample_columns(struct dump *d, struct dump_sample *s)
 {
 	if (line_scan_is(&d->line, "thread"))
@@ -478,7 +480,7 @@ static void scan_sample_columns(struct dump *d, struct dump_sample *s)
 	d->samples_have_zone = s->has_zone;
 }
 
-/* "KEY" "TEXT" or "KEY" number N, with unit "UNIT" or without. */
+/* Reads "KEY" "TEXT" or "KEY" number N, optionally followed by: unit "UNIT". */
 static void dump_read_label(struct dump *d)
 {
 	struct label label = {.key = dump_string(d)};
@@ -496,7 +498,7 @@ static void dump_read_label(struct dump *d)
 		vec_push(&d->labels, builder_label(d->builder, &label));
 }
 
-/* Numbers of labels up to the word "weight". */
+/* Scans numbers of labels up to the word "weight". */
 static label_set_id scan_labels(struct dump *d)
 {
 	d->sample_labels.count = 0;
@@ -512,7 +514,7 @@ static label_set_id scan_labels(struct dump *d)
 	return builder_label_set_of(d->builder, d->sample_labels.data, d->sample_labels.count);
 }
 
-/* "sample": a stack; its thread, time and zone if samples have them; labels; weights. */
+/* Reads "sample": a stack; its thread, time and zone if samples have them; labels; weights. */
 static void dump_read_sample(struct dump *d)
 {
 	struct dump_sample sample = {.thread = {NO_ID}, .time_ns = UINT64_MAX};
@@ -539,7 +541,7 @@ static void dump_read_sample(struct dump *d)
 	d->sample_count++;
 }
 
-/* A word that must come, and the number behind it. */
+/* Scans a required word and the number after it. */
 static uint64_t scan_named_number(struct dump *d, const char *word)
 {
 	if (!line_scan_is(&d->line, word))
@@ -547,7 +549,7 @@ static uint64_t scan_named_number(struct dump *d, const char *word)
 	return line_scan_number(&d->line, UINT64_MAX - 1);
 }
 
-/* "tick": a frame of time of a process's stream. */
+/* Reads "tick": one tick of a process's stream. */
 static void dump_read_tick(struct dump *d)
 {
 	uint64_t process = scan_named_number(d, "process");
@@ -565,7 +567,7 @@ static void dump_read_tick(struct dump *d)
 			d->builder, d->processes.data[process], stream, number, start_ns, end_ns);
 }
 
-/* "zone-event": the zones that a thread is in from a time on, as a stack. */
+/* Reads "zone-event": the zones that a thread is in from a time on, as a stack. */
 static void dump_read_zone_event(struct dump *d)
 {
 	dump_build_stacks(d);
@@ -580,7 +582,7 @@ static void dump_read_zone_event(struct dump *d)
 		builder_zone_event(d->builder, thread, time_ns, stack);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole file ---- */
 
 static void read_end(struct dump *d)
 {
@@ -588,7 +590,9 @@ static void read_end(struct dump *d)
 	d->has_ended = true;
 }
 
-/* How a line is read; of a text in the header, which: NULL, and where it stands there. */
+/*
+ * How to read each kind of line.  read is NULL for a text of the header: then the position in it.
+ */
 static const struct {
 	const char *word;
 	void (*read)(struct dump *d);
@@ -641,7 +645,7 @@ static void read_line(struct dump *d)
 	line_scan_fail(&d->line, "an unknown kind of line");
 }
 
-/* The next line; a CR at its end belongs to the line's end. */
+/* Takes the next line; a CR at its end is removed. */
 static struct str take_line(struct str *text)
 {
 	struct str line = str_take_line(text);
@@ -670,7 +674,7 @@ static struct error *read_lines(struct dump *d, struct str text)
 	for (d->line_number = 2; text.size; d->line_number++) {
 		struct str line = take_line(&text);
 		if (line.size == 0 || line.data[0] == '#')
-			continue; /* for who writes dumps by hand */
+			continue; /* for people who write dumps by hand */
 		d->line = line_scan_from(line);
 		read_line(d);
 		if (d->line.problem)
@@ -709,7 +713,7 @@ static struct error *dump_read(const struct reader_input *input, struct builder 
 
 	vec_push(&d.rows, (struct dump_row){.frame = {NO_ID}, .weight = NO_WEIGHT});
 	vec_push(&d.path, 0);
-	/* A dump tells where its profile came from, or that this is not known. */
+	/* A dump states the source of its profile, or that it is unknown. */
 	builder_header(builder)->source = (string_id){0};
 	builder_header(builder)->format = (string_id){0};
 	struct error *err = read_lines(&d, (struct str){(const char *)input->data, input->size});

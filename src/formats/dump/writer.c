@@ -17,13 +17,16 @@
 struct dump_writer {
 	const struct profile *profile;
 	struct sink *sink;
-	/* [rank]: the rows of each table in their order in the dump. */
+	/* [rank]: the rows of each table, in dump order. */
 	uint32_t *objects, *functions, *frames, *processes, *threads, *arcs, *labels, *ticks,
 		*zone_events;
 	/* [row]: the inverse. */
 	uint32_t *object_rank, *function_rank, *frame_rank, *process_rank, *thread_rank,
 		*label_rank;
-	/* [row]: the how-manieth of its name (of its function, for frames), from 1. */
+	/*
+	 * [row]: its number among those with the same name (for frames: of the same function), from
+	 * 1.
+	 */
 	uint32_t *object_nth, *function_nth, *frame_nth;
 	struct stack_order order;
 };
@@ -52,7 +55,7 @@ static int compare_strings(const struct dump_writer *w, string_id a, string_id b
 	return str_compare(profile_string(w->profile, a), profile_string(w->profile, b));
 }
 
-/* The first of a and b that is not 0. */
+/* a, or if it is 0, b. */
 static int or_else(int a, int b)
 {
 	return a ? a : b;
@@ -69,7 +72,7 @@ static int compare_objects(const void *a, const void *b, void *context)
 	return or_else(order, compare_numbers(x->kind, y->kind));
 }
 
-/* 0 for "not known", so that it comes first. */
+/* 0 for unknown, so that it sorts first. */
 static uint64_t object_place(const struct dump_writer *w, object_id object)
 {
 	return object.i == NO_ID ? 0 : (uint64_t)w->object_rank[object.i] + 1;
@@ -102,7 +105,7 @@ static int compare_frames(const void *a, const void *b, void *context)
 	return or_else(order, compare_numbers(x->is_inline, y->is_inline));
 }
 
-/* Tasks may be equal in all that is known of them: then as they came. */
+/* Processes or threads with equal contents stay in their original order. */
 static int compare_processes(const void *a, const void *b, void *context)
 {
 	const struct dump_writer *w = context;
@@ -128,7 +131,7 @@ static int compare_threads(const void *a, const void *b, void *context)
 	return or_else(order, x < y ? -1 : x > y);
 }
 
-/* 0 for a caller that is not known. */
+/* 0 for an unknown caller. */
 static uint64_t caller_place(const struct dump_writer *w, const struct arc *a)
 {
 	return a->caller.i == NO_ID ? 0 : (uint64_t)w->function_rank[a->caller.i] + 1;
@@ -199,7 +202,7 @@ static void sort_table(struct dump_writer *w, size_t count,
 		(*rank)[(*rows)[i]] = (uint32_t)i;
 }
 
-/* Numbers neighbours of one key from 1 on. */
+/* Numbers neighbours with equal keys from 1 on. */
 static uint32_t *number_equals(const struct dump_writer *w, const uint32_t *rows, size_t count,
 	uint32_t (*key)(const struct profile *, uint32_t row))
 {
@@ -364,7 +367,7 @@ static void write_objects(struct dump_writer *w)
 	}
 }
 
-/* " file "NAME" line N", what is known of it. */
+/* Writes ` file "NAME" line N`, as far as known. */
 static void put_place(struct dump_writer *w, string_id file, uint32_t line)
 {
 	if (file.i) {
@@ -377,7 +380,7 @@ static void put_place(struct dump_writer *w, string_id file, uint32_t line)
 	}
 }
 
-/* "NAME" for the first of a name, "NAME"#2 for the second. */
+/* Writes "NAME" for the first with that name, "NAME"#2 for the second. */
 static void put_reference(struct dump_writer *w, string_id name, uint32_t nth)
 {
 	put_string(w, name);
@@ -402,7 +405,7 @@ static void put_alias(struct dump_writer *w, struct str alias)
 	put_text(w, alias);
 }
 
-/* Each function and then its frames. */
+/* Writes each function, followed by its frames. */
 static void write_functions(struct dump_writer *w)
 {
 	const struct profile *p = w->profile;
@@ -429,7 +432,7 @@ static void write_functions(struct dump_writer *w)
 	}
 }
 
-/* A function by its name. */
+/* Writes a function by its name. */
 static void put_function(struct dump_writer *w, function_id function)
 {
 	put_reference(w, w->profile->functions[function.i].name, w->function_nth[function.i]);
@@ -480,7 +483,7 @@ static void write_tasks(struct dump_writer *w)
 	}
 }
 
-/* Whether the stack has a weight of its own to tell; the empty stack tells it always. */
+/* Whether the stack has a weight to write; the empty stack always has. */
 static bool has_weight(const struct profile *p, uint32_t stack)
 {
 	if (stack == 0 || (p->row_samples && profile_samples(p, stack)))
@@ -517,7 +520,7 @@ static void write_stacks(struct dump_writer *w)
 	}
 }
 
-/* The rows in the order in which their stacks were first seen, as runs, if it is not theirs. */
+/* Writes the rows in first-seen order, as runs, unless that is the dump's order. */
 static void write_order(struct dump_writer *w)
 {
 	const uint32_t *row = w->order.row;
@@ -562,7 +565,7 @@ static void write_labels(struct dump_writer *w)
 	}
 }
 
-/* In the order of their lines. */
+/* Writes labels in the order of their lines. */
 static void put_labels(struct dump_writer *w, label_set_id set)
 {
 	size_t count = profile_label_count(w->profile, set);
@@ -624,7 +627,7 @@ static void write_ticks(struct dump_writer *w)
 	}
 }
 
-/* By thread as threads stand here, and of each in the profile's order, which is that of time. */
+/* Writes zone events thread by thread, in the dump's order of threads, each by time. */
 static void write_zone_events(struct dump_writer *w)
 {
 	const struct zone_events *e = &w->profile->zone_events;

@@ -15,22 +15,22 @@
 /* ---- locations ---- */
 
 /*
- * What the browser writes for a frame: "0x7fff7d962da1", "name (in library) + 12", "name
+ * The text that the browser writes for a frame: "0x7fff7d962da1", "name (in library) + 12", "name
  * (http://site/script.js:12:5)[3]", "http://site/script.js:12", "Startup::XRE_Main".
  *
- * The shapes and their order are those of src/profile-logic/process-profile.ts of
- * firefox-devtools/profiler; they are recognized from the end, without regular expressions.
+ * The forms and their order are those of src/profile-logic/process-profile.ts of
+ * firefox-devtools/profiler.  They are recognized from the end, without regular expressions.
  */
 
-/* A frame of the browser's own format, by its location's text. */
+/* A frame of the browser's own format, parsed from its location text. */
 struct firefox_place {
 	struct str name, module, file;
 	uint32_t line;
-	bool is_address; /* in lib, if it is in any */
+	bool is_address; /* address is valid, in the lib that contains it, if any */
 	uint64_t address;
 };
 
-/* Takes the last digits and the `before` that stands before them off s. */
+/* Takes the last digits and the character `before` that precedes them off s. */
 static bool take_number(struct str *s, char before, uint32_t *value)
 {
 	size_t i = s->size;
@@ -64,7 +64,7 @@ static bool read_address(struct str s, uint64_t *address)
 	return true;
 }
 
-/* The last " (" of s, or SIZE_MAX. */
+/* The offset of the last " (" in s, or SIZE_MAX. */
 static size_t last_open(struct str s)
 {
 	for (size_t i = s.size; i > 1; i--)
@@ -73,7 +73,7 @@ static size_t last_open(struct str s)
 	return SIZE_MAX;
 }
 
-/* "name (in library)", with or without " + 12" or " (file:12)" behind it. */
+/* Parses "name (in library)", optionally followed by " + 12" or " (file:12)". */
 static bool read_native(struct str s, struct firefox_place *place)
 {
 	struct str rest = s;
@@ -97,7 +97,7 @@ static bool read_native(struct str s, struct firefox_place *place)
 	return true;
 }
 
-/* Behind the last " -> ": the script that loaders loaded. */
+/* The text after the last " -> ": the script loaded by the loaders before it. */
 static struct str real_uri(struct str uri)
 {
 	for (size_t i = uri.size; i >= 4; i--)
@@ -106,7 +106,7 @@ static struct str real_uri(struct str uri)
 	return uri;
 }
 
-/* "http://site:80" of an address on the web, else the whole. */
+/* "http://site:80" for a URL, else the whole text. */
 static struct str uri_origin(struct str uri)
 {
 	size_t start = str_starts_with(uri, STR("http://"))    ? 7
@@ -117,7 +117,7 @@ static struct str uri_origin(struct str uri)
 	return slash ? (struct str){uri.data, (size_t)(slash - uri.data)} : uri;
 }
 
-/* "name (uri:line:column)[source]" or the same without a name. */
+/* Parses "name (uri:line:column)[source]", or the same without a name. */
 static bool read_script(struct str s, struct firefox_place *place)
 {
 	struct str rest = s;
@@ -160,9 +160,9 @@ static struct firefox_place firefox_location(struct str text)
 }
 
 #define NOT_MADE NO_ID
-#define ON_PATH	 (NO_ID - 1) /* of a stack that is being followed */
+#define ON_PATH	 (NO_ID - 1) /* a stack being followed */
 
-/* Columns of each table, by number. */
+/* Column numbers of each table. */
 enum { FUNC_NAME, FUNC_RESOURCE, FUNC_FILE, FUNC_SOURCE, FUNC_LINE };
 enum { RESOURCE_NAME, RESOURCE_LIB, RESOURCE_TYPE };
 enum {
@@ -176,7 +176,7 @@ enum {
 };
 enum { STACK_FRAME, STACK_PREFIX, STACK_OFFSET };
 
-#define RESOURCE_LIBRARY 1 /* its type */
+#define RESOURCE_LIBRARY 1 /* of a resource's type */
 
 void firefox_code_init(struct firefox_code *c)
 {
@@ -233,7 +233,7 @@ static void read_strings(struct firefox *f, struct firefox_code *c, size_t place
 		f->has_cut_table |= firefox_strings_read(&f->json, place, &c->strings, f->row_max);
 }
 
-/* The columns of the table of that name; NULL: it is none of code. */
+/* The columns of the table with that name; NULL: not a table about code. */
 static struct firefox_column *table_of(struct firefox_code *c, struct str name)
 {
 	if (str_equal(name, STR("funcTable")))
@@ -352,7 +352,7 @@ static struct firefox_lib read_lib(struct firefox *f)
 	return lib;
 }
 
-/* The starts that libraries are sorted by; qsort's comparison has no other way to them. */
+/* Libraries and their starts, for sorting: qsort's comparison function gets no context. */
 struct lib_start {
 	uint64_t start;
 	uint32_t lib;
@@ -400,7 +400,7 @@ void firefox_libs_read(struct firefox *f, struct firefox_code *c, size_t place)
 	sort_libs(c);
 }
 
-/* The lib that an address of the process is in; NULL: none. */
+/* The library that contains an address of the process; NULL: none. */
 static const struct firefox_lib *lib_at(const struct firefox_code *c, uint64_t address)
 {
 	size_t next = partition_point(i, 0, c->libs_by_start.count,
@@ -414,7 +414,7 @@ static const struct firefox_lib *lib_at(const struct firefox_code *c, uint64_t a
 
 /* ---- Functions */
 
-/* The text of that number, of the tables' own strings or those that they share. */
+/* The string with that number, from the tables' own strings or from shared ones. */
 static bool string_of(struct firefox *f, uint32_t number, struct str *text)
 {
 	const struct firefox_code *c = f->code;
@@ -448,7 +448,7 @@ static object_id lib_object(struct firefox *f, const struct firefox_lib *lib, en
 	return builder_object(f->builder, path, build_id, kind);
 }
 
-/* What a frame's category says of its load object; OBJECT_KIND_COUNT: nothing. */
+/* The load object kind that a frame's category implies; OBJECT_KIND_COUNT: unknown. */
 static enum object_kind frame_kind(const struct firefox *f, uint32_t frame)
 {
 	uint32_t category = firefox_column_at(&f->code->frames[FRAME_CATEGORY], frame);
@@ -466,7 +466,7 @@ static object_id resource_object(struct firefox *f, uint32_t resource, uint32_t 
 
 	if (lib == NO_ID && !c->frames[FRAME_LIB].is_there)
 		lib = firefox_column_at(&c->resources[RESOURCE_LIB], resource);
-	/* Columns shorter than their table are as if filled up with null (before version 41). */
+	/* Columns shorter than their table count as filled up with null (before version 41). */
 	uint32_t type = firefox_column_at(&c->resources[RESOURCE_TYPE], resource);
 	if (lib < with_libs->libs.count && (type == RESOURCE_LIBRARY || resource == NO_ID))
 		return lib_object(f, &with_libs->libs.data[lib], kind);
@@ -509,13 +509,13 @@ static uint32_t line_or_none(uint32_t line)
 	return line == NO_ID ? 0 : line;
 }
 
-/* Stacks are what memory is planned by; other things cost as much as some of them. */
+/* The memory limit counts stacks; other things cost as much as several of them. */
 static void spend(struct firefox *f, size_t stacks)
 {
 	f->stack_max -= stacks < f->stack_max ? stacks : f->stack_max;
 }
 
-/* A function with a name and rows of its own in every view. */
+/* Charges for a new function, which has a name, and rows in every view. */
 static void spend_function(struct firefox *f, function_id id)
 {
 	enum { STACKS_A_FUNCTION = 3 };
@@ -526,7 +526,7 @@ static void spend_function(struct firefox *f, function_id id)
 	spend(f, STACKS_A_FUNCTION);
 }
 
-/* The function of that number; `frame` is one of its frames. */
+/* The function with that number; `frame` is one of its frames. */
 static function_id processed_function(struct firefox *f, uint32_t number, uint32_t frame)
 {
 	struct firefox_code *c = f->code;
@@ -563,7 +563,7 @@ static frame_id processed_frame(struct firefox *f, uint32_t number)
 		line_or_none(firefox_column_at(&columns[FRAME_ADDRESS], number)));
 }
 
-/* Where a call returns to is one byte behind what was called from there. */
+/* The frame of an address.  Callers have return addresses, one byte after the call. */
 static frame_id address_frame(struct firefox *f, const struct firefox_place *place, bool is_leaf)
 {
 	const struct firefox_lib *lib = lib_at(code_with_libs(f->code), place->address);
@@ -613,7 +613,7 @@ static frame_id gecko_frame(struct firefox *f, uint32_t number, bool is_leaf)
 		line_or_none(firefox_column_at(&columns[FRAME_LINE], number)), false, 0);
 }
 
-/* False: there is no frame of that number. */
+/* False: there is no frame with that number. */
 static bool frame_of(struct firefox *f, uint32_t number, bool is_leaf, frame_id *frame)
 {
 	struct firefox_code *c = f->code;
@@ -632,7 +632,7 @@ static bool frame_of(struct firefox *f, uint32_t number, bool is_leaf, frame_id 
 
 /* ---- Stacks */
 
-/* The number of the stack that a stack is called from; NO_ID: none. */
+/* The number of a stack's caller; NO_ID: none. */
 static uint32_t prefix_of(struct firefox *f, uint32_t stack)
 {
 	const struct firefox_column *columns = f->code->stacks;
@@ -667,7 +667,7 @@ static stack_id add_stack(struct firefox *f, stack_id parent, uint32_t stack, bo
 	return added;
 }
 
-/* Gathers the stack and those it is called from up to one that is known: that one. */
+/* Collects the stack and its callers, up to the first known one, which it returns. */
 static stack_id follow(struct firefox *f, uint32_t stack)
 {
 	struct firefox_code *c = f->code;

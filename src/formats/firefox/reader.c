@@ -1,10 +1,10 @@
 /*
- * Profiles of the Firefox Profiler (profiler.firefox.com): those that Firefox captures ("gecko"
- * format) and those that the profiler saves and samply and others write ("processed" format).
+ * Profiles of the Firefox Profiler (profiler.firefox.com): the "gecko" format captured by Firefox,
+ * and the "processed" format, which the profiler saves and samply and others write.
  * docs/formats/firefox.md defines what is read.
  *
  * Source: docs-developer/CHANGELOG-formats.md, gecko-profile-format.md and src/types/profile.ts of
- * firefox-devtools/profiler; differences in versions before the documented ones are in its
+ * firefox-devtools/profiler; for versions before the documented ones, its
  * src/profile-logic/processed-profile-versioning.ts and gecko-profile-versioning.ts.
  *
  * The layout does not depend on the version: a table is read by the names of its columns.  The text
@@ -24,17 +24,17 @@
 /* ---- samples of a thread ---- */
 
 /*
- * The samples of a thread of a Firefox profile.
+ * The samples of a thread.
  *
- * Columns are read side by side, each by a reader of its own, so nothing of them is kept; rows are
- * read one after the other.
+ * Each column has its own reader, and all are read in parallel, so columns are not stored; tables
+ * of rows are read row by row.
  */
 
 enum { STACK, TIME, TIME_DELTA, WEIGHT, CPU, FIELD_COUNT };
 static const char *const field_names[FIELD_COUNT] = {
 	"stack", "time", "timeDeltas", "weight", "threadCPUDelta"};
 
-/* One sample as it stands there. */
+/* One sample, as in the file. */
 struct row {
 	bool has[FIELD_COUNT];
 	int64_t value[FIELD_COUNT];
@@ -43,11 +43,11 @@ struct row {
 struct sample_reader {
 	struct firefox *f;
 	thread_id thread;
-	int64_t delta_ns; /* from the whole's times to this process's */
-	uint32_t metric;  /* of the weights; NO_ID: they count samples */
+	int64_t delta_ns; /* converts this process's times to those of the whole profile */
+	uint32_t metric;  /* of the weights; NO_ID: they are numbers of samples */
 	unsigned int digits[FIELD_COUNT];
-	uint64_t time_ns; /* of the last sample */
-	bool has_before;  /* a sample was before, from which CPU time is counted */
+	uint64_t time_ns; /* of the previous sample */
+	bool has_before;  /* there was a previous sample, so CPU time can be computed */
 };
 
 static int64_t add_saturated(int64_t a, int64_t b)
@@ -59,7 +59,7 @@ static int64_t add_saturated(int64_t a, int64_t b)
 	return sum;
 }
 
-/* Since the profile's start; what was before is at it. */
+/* The time since the profile's start; earlier times count as 0. */
 static uint64_t row_time(struct sample_reader *s, const struct row *row)
 {
 	int64_t time_ns = (int64_t)s->time_ns;
@@ -132,10 +132,10 @@ static void read_rows(struct sample_reader *s, size_t place, const uint8_t *posi
 	}
 }
 
-/* So many rows are read at once of each column. */
+/* The number of rows read at once from each column. */
 #define BLOCK 256
 
-/* A reader for each of the columns, all to be gone through side by side. */
+/* A reader per column, to read all of them in parallel. */
 struct columns {
 	struct json_reader reader[FIELD_COUNT];
 	bool has[FIELD_COUNT];
@@ -152,7 +152,7 @@ static void columns_init(struct columns *c, const struct reader_input *input, co
 	}
 }
 
-/* A column that ends before the others has no values there. */
+/* Reads the next rows.  A column that ends early has no values from there on. */
 static size_t columns_next(struct columns *c, const unsigned int *digits)
 {
 	size_t rows = 0;
@@ -170,7 +170,7 @@ static size_t columns_next(struct columns *c, const unsigned int *digits)
 	return rows;
 }
 
-/* The first fault of any is that of the whole. */
+/* Copies the first fault of any column to the main reader. */
 static void columns_deinit(struct columns *c, struct json_reader *whole)
 {
 	for (size_t i = 0; i < FIELD_COUNT; i++) {
@@ -218,7 +218,7 @@ static void read_weight_type(struct sample_reader *s)
 	}
 }
 
-/* The samples of a thread, at their place. */
+/* Reads the samples of a thread, at `place`. */
 static void firefox_samples(struct firefox *f, size_t place, thread_id thread, int64_t delta_ns)
 {
 	struct sample_reader s = {.f = f,
@@ -256,10 +256,10 @@ static void firefox_samples(struct firefox *f, size_t place, thread_id thread, i
 }
 
 #define MIB ((size_t)1 << 20)
-/* Threads without samples cost the profile more than the file. */
+/* A limit on threads without samples, which take more memory than their text. */
 #define IDLE_THREADS_MAX 65536
 
-/* ---- What the whole says of itself */
+/* ---- Data about the whole profile */
 
 static enum object_kind kind_of_category(struct str name)
 {
@@ -316,7 +316,7 @@ static void take_text(struct firefox *f, struct strbuf *to)
 	strbuf_add(to, text);
 }
 
-/* What sonde's writer adds: which metric the weights are of, and whether there were times. */
+/* Reads what sonde's writer adds: the metric of the weights, and whether times are real. */
 static void read_own(struct firefox *f)
 {
 	struct str key;
@@ -414,8 +414,8 @@ static void add_metrics(struct firefox *f)
 }
 
 /*
- * A sample costs the profile more than a sample of one digit costs the file: where there would be
- * no room for all of them, they are summed.  Stacks have what is left.
+ * A sample can take more memory than its text.  If there is not enough for all, samples are summed.
+ * Stacks get the rest of the memory.
  */
 static void plan_memory(struct firefox *f)
 {
@@ -440,12 +440,12 @@ static void plan_memory(struct firefox *f)
 
 /* ---- Threads */
 
-/* What is said of a thread and its process. */
+/* The data of a thread and its process. */
 struct thread_facts {
 	struct strbuf name, process_name, process_type, pid;
 	int64_t tid, register_ns, startup_ns;
 	size_t samples;
-	bool has_tables; /* of its own */
+	bool has_tables; /* has its own tables */
 };
 
 static void facts_deinit(struct thread_facts *t)
@@ -456,7 +456,7 @@ static void facts_deinit(struct thread_facts *t)
 	strbuf_deinit(&t->pid);
 }
 
-/* The number that a text begins with, "123.1"; -1: none. */
+/* The number at the start of a text such as "123.1"; -1: none. */
 static int64_t leading_number(struct str s)
 {
 	int64_t value = 0;
@@ -467,7 +467,9 @@ static int64_t leading_number(struct str s)
 	return i ? value : -1;
 }
 
-/* Ids are numbers, or texts that begin with one: of such that came twice samply writes "12.1". */
+/*
+ * Reads an id: a number, or a text that begins with one.  samply writes "12.1" for the second 12.
+ */
 static void read_id(struct firefox *f, struct strbuf *text, int64_t *number)
 {
 	struct json_reader *r = &f->json;
@@ -541,7 +543,7 @@ static process_id process_of(struct firefox *f, const struct thread_facts *t, in
 	return f->processes.data[number];
 }
 
-/* A thread's own tables, or those of all where it has none. */
+/* Reads samples with the thread's own tables, or with the shared ones if it has none. */
 static void read_samples(
 	struct firefox *f, size_t place, const struct thread_facts *facts, int64_t delta_ns)
 {
@@ -583,7 +585,7 @@ static void read_threads(struct firefox *f, size_t place, int64_t delta_ns)
 		if (json_peek(&f->json) != JSON_OBJECT)
 			continue;
 		read_facts(f, at, &facts);
-		/* On behind the thread, which need not be passed over once more. */
+		/* Continue after the thread, to avoid skipping it again. */
 		if (firefox_is_whole(f)) {
 			mark.at = f->json.start + json_offset(&f->json);
 			mark.at_value = mark.is_first = false;
@@ -595,7 +597,7 @@ static void read_threads(struct firefox *f, size_t place, int64_t delta_ns)
 	(void)firefox_is_whole(f);
 }
 
-/* Processes within processes have start times of their own, and times since then. */
+/* Subprocesses have their own start times, and their times count from these. */
 static void read_process(struct firefox *f, const struct firefox_process *p)
 {
 	int64_t whole_us = f->start_us, origin_ns = f->origin_ns, delta_us, delta_ns = 0;
@@ -678,7 +680,7 @@ static struct error *not_a_profile(struct firefox *f)
 		f->input->name, f->scan.processes.count ? f->scan.processes.data[0].at : 0);
 }
 
-/* The profile, or what a panel of old developer tools has wrapped it in; false: neither. */
+/* Finds the profile, or the wrapper around it that old developer tools write; false: neither. */
 static bool find_root(struct firefox *f, size_t *root)
 {
 	struct str key;
@@ -750,7 +752,10 @@ static struct error *firefox_read(const struct reader_input *input, struct build
 
 /* ---- Bid */
 
-/* By names that no other format in JSON has, near the start or the end: members have no order. */
+/*
+ * Bids by names that only this JSON format has.  Members have no order, so looks near the start and
+ * near the end.
+ */
 static int bid_by_names(const uint8_t *data, size_t size)
 {
 	struct str file = {(const char *)data, size};

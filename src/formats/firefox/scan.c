@@ -7,7 +7,7 @@
 
 #include "base/bytes16.h"
 
-/* Firefox nests once; each level is passed over as often as it is deep. */
+/* Firefox nests once.  Each level is skipped once per enclosing level. */
 #define LEVELS_MAX    8
 #define PROCESSES_MAX 65536
 
@@ -26,10 +26,10 @@ bool firefox_is_whole(struct firefox *f)
 	return false;
 }
 
-/* How often sign is among those bytes. */
+/* Counts a byte. */
 static size_t count_sign(const uint8_t *p, const uint8_t *end, uint8_t sign)
 {
-	enum { ROUNDS_MAX = 255 }; /* as a byte counts no further */
+	enum { ROUNDS_MAX = 255 }; /* a byte counter would overflow */
 	size_t count = 0;
 
 	while (end - p >= 16) {
@@ -44,8 +44,10 @@ static size_t count_sign(const uint8_t *p, const uint8_t *end, uint8_t sign)
 	return count;
 }
 
-/* How many elements the array that comes next has, which is passed over: of numbers by what parts
- * them, of rows by what opens each. */
+/*
+ * Skips the next array and returns its number of elements: commas for numbers, opening brackets for
+ * rows.
+ */
 static size_t count_elements(struct json_reader *r, char sign)
 {
 	const uint8_t *begin = r->start + json_offset(r);

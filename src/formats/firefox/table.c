@@ -61,7 +61,7 @@ void firefox_schema_read(
 	}
 }
 
-/* Brings every column of a schema to that many rows. */
+/* Fills every column up to `rows` rows. */
 static void fill_up(struct firefox_column *columns, size_t rows)
 {
 	for (struct firefox_column *c = columns; c->name; c++)

@@ -12,41 +12,46 @@
 #include "base/vec.h"
 #include "model/ids.h"
 
-/* A column of indices, lines or addresses; what is no number below 2^32 - 1 is NO_ID. */
+/*
+ * A column of indices, lines or addresses; anything that is not a number below 2^32 - 1 is NO_ID.
+ */
 struct firefox_column {
-	const char *name; /* NULL behind the last of a table */
+	const char *name; /* NULL after the last of a table */
 	bool is_there;
 	VEC(uint32_t) values;
 };
 
-/* The value in that row; NO_ID where there is none. */
+/* The value in a row; NO_ID if there is none. */
 static inline uint32_t firefox_column_at(const struct firefox_column *c, uint32_t row)
 {
 	return row < c->values.count ? c->values.data[row] : NO_ID;
 }
 
 /*
- * Fills the columns from the table at that place in either shape, each to row_max rows.  True:
- * there were more.
+ * Fills the columns from the table at `place`, in either layout, each up to row_max rows.  True:
+ * there were more rows.
  */
 bool firefox_table_read(
 	struct json_reader *r, size_t place, struct firefox_column *columns, size_t row_max);
 void firefox_table_deinit(struct firefox_column *columns);
 
-/* Which position in a row each name of a schema has. */
+/* Maximum number of columns in a schema. */
 #define FIREFOX_SCHEMA_MAX 32
-/* The reader is at the schema: position[i] becomes that of names[i], or FIREFOX_SCHEMA_MAX. */
+/*
+ * Reads the schema that comes next: position[i] becomes the index of names[i], or
+ * FIREFOX_SCHEMA_MAX.
+ */
 void firefox_schema_read(
 	struct json_reader *r, const char *const *names, size_t count, uint8_t *position);
 
-/* A list of strings, by their places. */
+/* A list of strings, by position. */
 struct firefox_strings {
 	VEC(size_t) places;
 };
 
 bool firefox_strings_read(
 	struct json_reader *r, size_t place, struct firefox_strings *strings, size_t row_max);
-/* Borrowed until r's next string; false where there is no string of that number. */
+/* Borrowed until r's next string; false if there is no string with that number. */
 bool firefox_string(const struct firefox_strings *strings, uint32_t number, struct json_reader *r,
 	struct str *text);
 

@@ -3,11 +3,11 @@
  * defines the output exactly.
  *
  * Source: src/types/profile.ts and docs-developer/CHANGELOG-formats.md of
- * firefox-devtools/profiler. The version is 66, which its front end upgrades; later ones need
+ * firefox-devtools/profiler.  The version is 66, which its front end upgrades; later ones need
  * binary containers or concern only the browser.
  *
- * First the stacks of samples are marked, then everything that they refer to is numbered, then each
- * table is written column by column. This keeps a few numbers per stack, frame and sample.
+ * First the stacks of samples are marked, then everything they refer to is numbered, then each
+ * table is written column by column.  This keeps a few numbers per stack, frame and sample.
  */
 #include "formats/firefox/writer.h"
 
@@ -17,13 +17,13 @@
 #include "base/alloc.h"
 
 #define VERSION	      66 /* preprocessedProfileVersion */
-#define GECKO_VERSION 24 /* of the browser's own format; what samply writes beside it */
+#define GECKO_VERSION 24 /* of the browser's own format; samply writes it too */
 
 /* A browser holds a profile in one string of at most 2^29 characters. */
 #define TEXT_MAX    ((size_t)400 << 20)
-#define ROW_TEXT    28	/* characters of a row, about */
-#define MARKER_TEXT 150 /* of a marker */
-#define STACK_TEXT  60	/* of a stack, with its share of frames and functions */
+#define ROW_TEXT    28	/* approximate characters per row */
+#define MARKER_TEXT 150 /* per marker */
+#define STACK_TEXT  60	/* per stack, with its share of frames and functions */
 #define ROWS_MIN    ((size_t)200000)
 
 /* ---- meta */
@@ -98,7 +98,7 @@ static void put_notes(struct firefox_writer *w)
 	}
 }
 
-/* What became of the profile on its way into this file. */
+/* Writes what was changed or omitted in this file. */
 static void put_own_notes(struct firefox_writer *w)
 {
 	struct strbuf text = {0};
@@ -170,7 +170,7 @@ static void write_own(struct firefox_writer *w)
 	json_put_end(&w->json);
 }
 
-/* The program's name: of the command the first word. */
+/* The program's name: the first word of the command. */
 static struct str product_name(const struct profile *p)
 {
 	struct str command = profile_string(p, p->command);
@@ -254,7 +254,7 @@ static void write_meta(struct firefox_writer *w)
 
 /* ---- Threads */
 
-/* An id as text; ids must differ, so of such that came before the next is "12.1". */
+/* Writes an id as text.  Ids must differ, so the second 12 is "12.1". */
 static void put_id(struct firefox_writer *w, int64_t number, struct map *seen)
 {
 	struct strbuf text = {0};
@@ -279,7 +279,7 @@ static void put_pid(struct firefox_writer *w, uint32_t process)
 	strbuf_deinit(&text);
 }
 
-/* [process]: how many before it have its pid. */
+/* [process]: how many earlier ones have the same pid. */
 static void count_pids(struct firefox_writer *w)
 {
 	const struct profile *p = w->profile;
@@ -294,7 +294,7 @@ static void count_pids(struct firefox_writer *w)
 	map_deinit(&seen);
 }
 
-/* [process]: its main thread, whose id is the process's, else its first; NO_ID: it has none. */
+/* [process]: its main thread, which has the process's id, else its first; NO_ID: it has none. */
 static void find_main_threads(struct firefox_writer *w)
 {
 	const struct profile *p = w->profile;
@@ -360,7 +360,7 @@ static void write_thread(struct firefox_writer *w, uint32_t thread, struct map *
 	end_thread(w, thread, is_main);
 }
 
-/* All there is, where threads are not distinguished. */
+/* Writes all samples as one thread, if threads are unknown. */
 static void write_only_thread(struct firefox_writer *w)
 {
 	begin_thread(w, product_name(w->profile), true);
@@ -388,7 +388,7 @@ static void write_threads(struct firefox_writer *w)
 	map_deinit(&tids);
 }
 
-/* ---- The whole */
+/* ---- The whole file */
 
 static uint32_t find_metric(const struct profile *p, struct str name)
 {
@@ -416,7 +416,7 @@ static void choose_weights(struct firefox_writer *w)
 	w->has_cpu = w->has_times && w->cpu != NO_ID;
 }
 
-/* What is left of a browser's string for rows and markers, when tables have had their part. */
+/* Divides the part of a browser's string that tables leave between rows and markers. */
 static void choose_limits(struct firefox_writer *w)
 {
 	size_t stacks = w->profile->stack_count * STACK_TEXT;

@@ -13,11 +13,11 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 
-/* A frame of the file: one of the profile, and what depends on the stack it is in. */
+/* A frame of the file: a frame of the profile, plus what depends on the stack it is in. */
 struct out_frame {
 	uint32_t frame;
 	uint32_t depth;	 /* of inlining */
-	uint32_t symbol; /* a native symbol, or NO_ID */
+	uint32_t symbol; /* number of a native symbol, or NO_ID */
 	uint32_t state;
 };
 
@@ -148,7 +148,7 @@ static void number_function(struct firefox_writer *w, function_id function)
 	vec_push(&w->sources, file);
 }
 
-/* The number of the function's native symbol: the code that a symbol server would be asked for. */
+/* The number of the function's native symbol: the code that a symbol server is asked for. */
 static uint32_t number_symbol(struct firefox_writer *w, function_id function)
 {
 	object_id object = w->profile->functions[function.i].object;
@@ -164,7 +164,7 @@ static uint32_t number_symbol(struct firefox_writer *w, function_id function)
 	return *number;
 }
 
-/* Addresses of the format have 31 bits. */
+/* The format's addresses have 31 bits. */
 static bool has_address(const struct firefox_writer *w, const struct frame *f)
 {
 	object_id object = w->profile->functions[f->function.i].object;
@@ -194,7 +194,7 @@ static void find_places(struct firefox_writer *w)
 
 /* ---- Stacks */
 
-/* A stack needs those that it is called from, as running ones. */
+/* A stack needs its callers, as running stacks. */
 static void mark_callers(struct firefox_writer *w)
 {
 	const struct profile *p = w->profile;
@@ -286,8 +286,8 @@ void firefox_tables_deinit(struct firefox_writer *w)
 /* ---- Libraries */
 
 /*
- * What Breakpad makes of a build-id: its first 16 bytes as a GUID, of which the first three fields
- * are little-endian, and an age of 0.
+ * Writes a build ID in Breakpad's form: its first 16 bytes as a GUID, the first three fields of
+ * which are little-endian, and an age of 0.
  */
 static void put_breakpad_id(struct firefox_writer *w, struct str build_id)
 {
@@ -368,7 +368,7 @@ static enum firefox_category category_of(const struct firefox_writer *w, const s
 	return object.i == NO_ID ? FIREFOX_OTHER : of_kind[p->objects[object.i].kind];
 }
 
-/* What a frame says in a column of the table. */
+/* Writes a frame's value in a column of the table. */
 static void put_address(struct firefox_writer *w, const struct out_frame *f)
 {
 	const struct frame *frame = &w->profile->frames[f->frame];
@@ -386,7 +386,7 @@ static void put_category(struct firefox_writer *w, const struct out_frame *f)
 	json_put_unsigned(&w->json, category_of(w, f));
 }
 
-/* Of "Off-CPU" the states are subcategories; 0 is "Other" in all. */
+/* The states are subcategories of "Off-CPU"; 0 is "Other" in every category. */
 static void put_subcategory(struct firefox_writer *w, const struct out_frame *f)
 {
 	json_put_unsigned(&w->json, f->state);
@@ -404,7 +404,7 @@ static void put_symbol(struct firefox_writer *w, const struct out_frame *f)
 	firefox_put_number(w, f->symbol, true);
 }
 
-/* A line counts in its function's file; in another it would mislead. */
+/* A line number refers to its function's file, so a line in another file would be misleading. */
 static void put_line(struct firefox_writer *w, const struct out_frame *f)
 {
 	const struct frame *frame = &w->profile->frames[f->frame];
@@ -554,7 +554,7 @@ static void write_sources(struct firefox_writer *w)
 	json_put_end(&w->json);
 }
 
-/* No source maps: the table that is there for them is empty. */
+/* There are no source maps, so their table is empty. */
 static void write_source_locations(struct firefox_writer *w)
 {
 	begin_table(w, "sourceLocationTable", 0);

@@ -11,14 +11,14 @@
 /* ---- samples ---- */
 
 /*
- * The samples of a Firefox profile: which of them are shown, in what order, and as what.
+ * The samples: which are shown, in what order, and as what.
  *
- * A row of the format stands for the time up to it: its CPU time is that since the row before.  So
- * a time off the CPU, which the profile tells with its start, is a row at its end with no CPU time,
- * and a thread's first row comes after one without a stack.
+ * A row of the format covers the time since the previous row; its CPU time is for that period.  So
+ * a time off the CPU, for which the profile has the start, becomes a row at its end without CPU
+ * time.  A thread's first row follows one without a stack.
  *
- * Where there are more rows than a browser can hold, time is cut into slots, as short ones as will
- * do, and of each slot the samples of one stack are one row.
+ * If there are more rows than a browser can hold, time is divided into slots, as short as possible,
+ * and in each slot the samples of one stack become one row.
  */
 
 static int64_t weight_of(const struct firefox_writer *w, uint32_t metric, size_t sample)
@@ -26,7 +26,7 @@ static int64_t weight_of(const struct firefox_writer *w, uint32_t metric, size_t
 	return metric == NO_ID ? 0 : w->profile->samples.weight[metric][sample];
 }
 
-/* How that sample's thread spent its time, and how long. */
+/* How the sample's thread spent its time, and how long. */
 static enum firefox_state firefox_sample_state(
 	const struct firefox_writer *w, size_t sample, uint64_t *off_cpu_ns)
 {
@@ -41,7 +41,7 @@ static enum firefox_state firefox_sample_state(
 	return FIREFOX_RUNNING;
 }
 
-/* Zone rows, and samples of other metrics alone, have nothing to show. */
+/* Zone rows, and samples of other metrics only, are not shown. */
 static bool is_shown(const struct firefox_writer *w, size_t sample)
 {
 	uint64_t off_cpu_ns;
@@ -71,7 +71,7 @@ static void mark_stack(struct firefox_writer *w, uint32_t stack, uint32_t state)
 	w->stack_number[state][stack] = 0;
 }
 
-/* By thread; those of one stay in the profile's order. */
+/* Sorts by thread; samples of one thread keep the profile's order. */
 static void sort_by_thread(struct firefox_writer *w)
 {
 	const struct profile *p = w->profile;
@@ -95,7 +95,7 @@ static void sort_by_thread(struct firefox_writer *w)
 	w->shown = w->first[threads];
 }
 
-/* Of a profile without samples each stack with weight is one. */
+/* In a profile without samples, each stack with weight counts as one. */
 static void mark_totals(struct firefox_writer *w)
 {
 	for (uint32_t i = 0; i < w->profile->stack_count; i++)
@@ -129,7 +129,7 @@ static int compare_in_slot(const void *a, const void *b)
 	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
-/* Sums rows of one slot, which they leave by time: how many are left. */
+/* Sums the rows of one slot, and sorts the result by time; returns how many are left. */
 static size_t sum_slot(struct firefox_row *rows, size_t count)
 {
 	size_t left = 0;
@@ -149,7 +149,7 @@ static size_t sum_slot(struct firefox_row *rows, size_t count)
 	return left;
 }
 
-/* The same of rows by time: those of each slot come to the front, one behind the other. */
+/* Sums rows, sorted by time, slot by slot; the result moves to the front. */
 static size_t sum_slots(struct firefox_row *rows, size_t count, uint64_t slot_ns)
 {
 	size_t left = 0;
@@ -237,9 +237,9 @@ static size_t count_rows(struct firefox_writer *w)
 	return all;
 }
 
-/* ---- Before the writing */
+/* ---- Before writing */
 
-/* A unit of weight is a millisecond, or less where that would make years of them. */
+/* A unit of weight lasts a millisecond, or less if the sum would be years. */
 static void choose_made_up_time(struct firefox_writer *w)
 {
 	const int64_t *weight = w->profile->row_weight[w->metric.i];
@@ -283,7 +283,7 @@ void firefox_rows_deinit(struct firefox_writer *w)
 
 /* ---- Writing */
 
-/* Where the time that a thread's first row is of began. */
+/* The beginning of the time that a thread's first row covers. */
 static uint64_t lead_time(const struct firefox_row *first)
 {
 	uint64_t cpu_ns = first->cpu_ns > 0 ? (uint64_t)first->cpu_ns : 0;
@@ -369,15 +369,12 @@ void firefox_rows_write(struct firefox_writer *w, const struct firefox_row *rows
 
 /* ---- markers ---- */
 
-/*
- * Markers of a Firefox profile: times off the CPU, with the stack in which the thread was then;
- * zones and ticks.
- */
+/* The markers: times off the CPU, with the thread's stack at that time; zones; ticks. */
 
 static const char *const state_names[FIREFOX_STATE_COUNT] = {
 	"running", "blocked", "preempted", "woken"};
 
-/* ---- Which */
+/* ---- Selection */
 
 static size_t count_off_cpu(const struct firefox_writer *w, uint64_t shortest_ns)
 {
@@ -417,7 +414,7 @@ static void leave_zone(void *context, uint32_t thread, uint32_t stack, uint64_t 
 					  .end_ns = time_ns});
 }
 
-/* All of them or none: of parts of a nesting nobody could say what they are parts of. */
+/* Either all zones or none: parts of a nesting would not make sense. */
 static void find_zones(struct firefox_writer *w)
 {
 	const struct profile *p = w->profile;
@@ -438,7 +435,7 @@ void firefox_markers_deinit(struct firefox_writer *w)
 	vec_deinit(&w->zones);
 }
 
-/* Of more than a browser can hold the longer ones. */
+/* If there are more than a browser can hold, keeps the longer ones. */
 void firefox_markers_plan(struct firefox_writer *w)
 {
 	find_zones(w);
@@ -448,7 +445,7 @@ void firefox_markers_plan(struct firefox_writer *w)
 		w->shortest_ns = w->shortest_ns ? w->shortest_ns * 2 : 1000;
 }
 
-/* ---- Those of a thread */
+/* ---- The markers of a thread */
 
 struct marker_list {
 	VEC(struct firefox_marker) items;
@@ -476,7 +473,7 @@ static void gather_off_cpu(struct firefox_writer *w, uint32_t thread, struct mar
 	}
 }
 
-/* The first tick of that process or a later one. */
+/* The first tick of that process or of a later one. */
 static size_t first_tick(const struct profile *p, uint32_t process)
 {
 	return partition_point(i, 0, p->tick_count, p->ticks[i].process.i < process);
@@ -495,7 +492,7 @@ static void gather_ticks(struct firefox_writer *w, uint32_t process, struct mark
 					       .end_ns = p->ticks[i].end_ns});
 }
 
-/* Those that were found when the writing was planned; only now are there numbers for names. */
+/* Adds the zones found while planning; only now do their names have numbers. */
 static void gather_zones(struct firefox_writer *w, uint32_t thread, struct marker_list *list)
 {
 	const struct profile *p = w->profile;
@@ -509,7 +506,7 @@ static void gather_zones(struct firefox_writer *w, uint32_t thread, struct marke
 	}
 }
 
-/* By start, of those of one start the outer first. */
+/* By start; with the same start, the outer one first. */
 static int compare_markers(const void *a, const void *b)
 {
 	const struct firefox_marker *x = a, *y = b;

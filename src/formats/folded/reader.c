@@ -5,8 +5,8 @@
  *
  * Most lines of a large file repeat an earlier stack, or share most of it with the previous line.
  * So a line is first looked up as a whole; if it is new, the frames that it shares with the last
- * new line keep their stacks, and only the rest is parsed, many frames at a time.  Both tables
- * hold pointers into the input, or to the names that are kept anyway.
+ * new line keep their stacks, and only the rest is parsed, many frames at a time.  Both tables hold
+ * pointers into the input or to stored names.
  */
 #include "formats/readers.h"
 
@@ -20,36 +20,36 @@
 #include "formats/common/text_field.h"
 #include "formats/common/text_input.h"
 
-/* Deeper stacks than any real one; a line of only ';' must not cost 50 times its size. */
+/* Deeper than any real stack; a line of only ';' must not take 50 times its size in memory. */
 #define FRAMES_MAX ((size_t)1 << 22)
-/* Distinct lines remembered whole. */
+/* Distinct lines remembered. */
 #define LINES_MAX ((size_t)1 << 20)
-/* What a remembered line or frame takes, with its lookup, while that grows. */
+/* Memory per remembered line or frame, including its index while it grows. */
 #define SPAN_BYTES (sizeof(struct span) + 56)
-/* Lines that are looked up together. */
+/* Lines looked up together. */
 #define WAITING_MAX 16
-/* So much of a remembered line is fetched ahead; the processor fetches on by itself. */
+/* How much of a remembered line is prefetched; the processor's prefetcher does the rest. */
 #define WARM_BYTES 1024
-/* Lines that must all have two weights for the text to be a difference. */
+/* The number of lines checked to decide whether the text is a difference. */
 #define DIFFERENCE_LINES 1000
-/* The first ones, for which a bid is made. */
+/* Bids look at this many bytes. */
 #define BID_BYTES ((size_t)8192)
-/* Frames of a line that are looked up together. */
+/* Frames of a line looked up together. */
 #define FRAMES_AT_ONCE 64
 
-/* A frame of the last line that was taken apart. */
+/* A frame of the last parsed line. */
 struct step {
-	size_t end; /* where its text ends in the line */
+	size_t end; /* end of its text in the line */
 	stack_id stack;
 };
 
-/* What a line weighs: of a difference new less old, old and new. */
+/* The weights of a line; for a difference: new minus old, old, and new. */
 struct weights {
 	int64_t of[DIFFERENCE_METRICS];
 	bool is_rounded;
 };
 
-/* A line that is read and not added yet. */
+/* A line that has been read but not added yet. */
 struct line {
 	struct span stack;
 	struct weights weights;
@@ -58,9 +58,9 @@ struct line {
 struct folded {
 	struct builder *builder;
 	struct row_table frames, lines; /* of spans */
-	struct str last;		/* stack text of the last line that was taken apart */
+	struct str last;		/* stack text of the last parsed line */
 	VEC(struct step) steps;
-	bool is_difference; /* two weights a line */
+	bool is_difference; /* two weights per line */
 	uint64_t line_number;
 	uint64_t good, rounded;
 	struct bad_lines bad;
@@ -75,7 +75,7 @@ static struct str strip_end(struct str s)
 	return s;
 }
 
-/* Digits of s from *i on as a number; false if it passes 63 bits. */
+/* Parses the digits from s[*i] on; false if the number exceeds 63 bits. */
 static bool parse_digits(struct str s, size_t *i, uint64_t *value)
 {
 	for (; *i < s.size && text_is_digit(s.data[*i]); ++*i) {
@@ -86,7 +86,7 @@ static bool parse_digits(struct str s, size_t *i, uint64_t *value)
 	return *value <= INT64_MAX;
 }
 
-/* Passes over "." and digits at *i; true if they make up a half or more. */
+/* Skips "." and digits at *i; true if they amount to a half or more. */
 static bool parse_fraction(struct str s, size_t *i)
 {
 	size_t first = ++*i;
@@ -96,7 +96,7 @@ static bool parse_fraction(struct str s, size_t *i)
 	return first < *i && s.data[first] >= '5';
 }
 
-/* An integer, or a decimal fraction, which is rounded, half away from zero. */
+/* Parses an integer or a decimal fraction, which is rounded, half away from zero. */
 static bool parse_weight(struct str s, int64_t *weight, bool *is_rounded)
 {
 	uint64_t value = 0;
@@ -130,7 +130,7 @@ static bool is_too_deep(struct str stack)
 	return frames > FRAMES_MAX;
 }
 
-/* Takes the last word and the blank before it off the line, if it is a weight. */
+/* Takes the last word, if it is a weight, and the blank before it off the line. */
 static bool take_weight(struct str *line, int64_t *weight, bool *is_rounded)
 {
 	const char *space = line->size ? memrchr(line->data, ' ', line->size) : NULL;
@@ -146,7 +146,7 @@ static bool take_weight(struct str *line, int64_t *weight, bool *is_rounded)
 	return true;
 }
 
-/* Parts a line at the last blank before the weight; false if it is no folded stack. */
+/* Splits a line at the blank before the weight; false if it is not a folded stack. */
 static bool parse_line(struct str line, struct str *stack, struct weights *weights)
 {
 	*stack = strip_end(line);
@@ -154,7 +154,7 @@ static bool parse_line(struct str line, struct str *stack, struct weights *weigh
 	       take_weight(stack, &weights->of[0], &weights->is_rounded) && !is_too_deep(*stack);
 }
 
-/* The same of a difference, "STACK OLD NEW" (difffolded.pl). */
+/* The same for a line of a difference, "STACK OLD NEW" (difffolded.pl). */
 static bool parse_difference(struct str line, struct str *stack, struct weights *weights)
 {
 	int64_t old_weight, new_weight;
@@ -172,13 +172,13 @@ static bool parse_difference(struct str line, struct str *stack, struct weights 
 	return !__builtin_sub_overflow(new_weight, old_weight, &weights->of[0]);
 }
 
-/* Comments, and lines with nothing on them. */
+/* Whether to skip the line: a comment, or blank. */
 static bool is_passed_over(struct str line)
 {
 	return (line.size && line.data[0] == '#') || strip_end(line).size == 0;
 }
 
-/* The frame of a text seen for the first time. */
+/* Makes the frame of a text seen for the first time. */
 static frame_id frame_new(struct builder *b, struct str text)
 {
 	object_id object = {NO_ID};
@@ -208,7 +208,10 @@ static frame_id frame_of(struct folded *f, struct span text)
 		struct str name = builder_frame_name(f->builder, (frame_id){id});
 
 		builder_charge(f->builder, SPAN_BYTES);
-		/* Names stand close together, the lines of the input far apart. */
+		/*
+		 * Point to the stored name, as names are close together in memory, unlike the lines
+		 * of the input.
+		 */
 		if (str_equal(name, (struct str){text.data, text.size}))
 			text.data = name.data;
 		span_intern(&f->frames, text)->id = id;
@@ -216,7 +219,7 @@ static frame_id frame_of(struct folded *f, struct span text)
 	return (frame_id){id};
 }
 
-/* The frames of those texts, if all are known. */
+/* Looks up the frames of texts; false if any is new. */
 static bool frames_known(struct folded *f, const struct span *texts, size_t count, frame_id *frames)
 {
 	for (size_t i = 0; i < count; i++)
@@ -230,8 +233,8 @@ static bool frames_known(struct folded *f, const struct span *texts, size_t coun
 }
 
 /*
- * The stacks of those frames below `stack`.  Where a frame is new, or no room for a stack, each is
- * made before the next is looked at: what comes first has what room there is.
+ * Makes the stacks of the frames below `stack`.  If a frame is new, or stacks run out of room, they
+ * are made one by one, so that the room left goes to the first ones.
  */
 static void stacks_below(
 	struct folded *f, stack_id stack, const struct span *texts, size_t count, stack_id *stacks)
@@ -264,7 +267,7 @@ static size_t common_size(struct str a, struct str b)
 	return i;
 }
 
-/* Drops the steps of the last line that text does not begin with. */
+/* Drops the steps of the last line that are not a common prefix with text. */
 static void keep_common_steps(struct folded *f, struct str text)
 {
 	size_t common = common_size(f->last, text);
@@ -277,7 +280,7 @@ static void keep_common_steps(struct folded *f, struct str text)
 	}
 }
 
-/* Takes a stack's text apart, from where it leaves the last one. */
+/* Parses a stack's text, from where it differs from the last one. */
 static stack_id stack_new(struct folded *f, struct str text)
 {
 	stack_id stack = {0};
@@ -323,7 +326,7 @@ static stack_id stack_of(struct folded *f, struct span span)
 	return (stack_id){id};
 }
 
-/* How many samples a line stands for; a negative weight, of a difference, does not say that. */
+/* The number of samples of a line; unknown for a difference with a negative weight. */
 static uint64_t samples_of(const struct folded *f, const struct weights *weights)
 {
 	int64_t count = weights->of[f->is_difference ? 2 : 0];
@@ -331,7 +334,7 @@ static uint64_t samples_of(const struct folded *f, const struct weights *weights
 	return count < 0 ? UINT64_MAX : (uint64_t)count;
 }
 
-/* Brings the remembered text nearer that a line is going to be compared with. */
+/* Prefetches the remembered text that a line will be compared with. */
 static void warm_text(const struct span *known)
 {
 	for (uint32_t k = 0; known && k < WARM_BYTES && k < known->size; k += 64)
@@ -339,8 +342,8 @@ static void warm_text(const struct span *known)
 }
 
 /*
- * Adds the lines that wait.  Where they were seen before is far away in memory; so all of them are
- * sought at once, in steps, and none waits for another's.
+ * Adds the waiting lines.  Their earlier occurrences are far away in memory, so all lines are
+ * looked up together, step by step, to overlap the cache misses.
  */
 static void settle_lines(struct folded *f)
 {
@@ -386,8 +389,8 @@ static void read_line(struct folded *f, struct str text)
 }
 
 /*
- * Whether the text is a difference of two: each line at its beginning, and more than one, ends in
- * two weights.  One alone may be a frame whose name ends in a number.
+ * Whether the text is a difference: all lines near its start, and more than one, end in two
+ * weights.  In a single line, the first number may be part of a frame's name.
  */
 static bool is_difference(struct str text)
 {
@@ -449,7 +452,7 @@ static struct error *folded_read(const struct reader_input *input, struct builde
 	return err;
 }
 
-/* Whether the line is of that kind at least, be its weight beyond all bounds. */
+/* Whether the line is at least similar to a folded stack: its weight may be out of range. */
 static bool looks_folded(struct str line)
 {
 	struct str stack, rest = strip_end(line);
@@ -464,8 +467,9 @@ static bool looks_folded(struct str line)
 }
 
 /*
- * By the first 100 lines.  Any text may have a line that ends in a number, so it takes some of them
- * among many others; a short file, or one that --from folded insists on, may be as bad as it likes.
+ * Bids by the first 100 lines.  Any text may have a line that ends in a number, so several of them
+ * are needed among many others.  A short file, or one read with --from folded, may have any share
+ * of bad lines.
  */
 static int bid_by_lines(struct str text)
 {
@@ -487,7 +491,7 @@ static int bid_by_lines(struct str text)
 
 static bool ends_in_weight(const uint8_t *data, size_t size)
 {
-	while (size && (data[size - 1] <= ' ')) /* also of UTF-16 */
+	while (size && (data[size - 1] <= ' ')) /* also UTF-16 */
 		size--;
 	return size && data[size - 1] >= '0' && data[size - 1] <= '9';
 }
@@ -497,7 +501,7 @@ static int folded_bid(const uint8_t *data, size_t size)
 	struct strbuf buffer = {0};
 	struct str start = text_input_start(data, size, BID_BYTES, &buffer);
 
-	/* The stack of a deep recursion may be a line of megabytes: its weight is at its end. */
+	/* The stack of a deep recursion may be a line of megabytes, with its weight at the end. */
 	if (size > BID_BYTES && start.size && ends_in_weight(data, size) &&
 		memchr(start.data, '\n', start.size) == NULL) {
 		strbuf_clear(&buffer);

@@ -10,7 +10,7 @@
 #include "base/escape.h"
 #include "formats/writers.h"
 
-/* [function]: the number of its text; freed by the caller. */
+/* [function]: the number of its text; the caller frees it. */
 static uint32_t *make_texts(struct folded_lines *lines, const struct profile *p, bool with_modules)
 {
 	uint32_t *text_of = xcalloc(p->function_count ? p->function_count : 1, sizeof(*text_of));

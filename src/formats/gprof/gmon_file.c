@@ -12,9 +12,9 @@
 /* ---- the file ---- */
 
 /*
- * gmon.out: a header of 20 bytes ("gmon", version 1, 12 bytes of nothing), then records, each a
- * byte that says its kind and what belongs to it.  Nothing marks where records begin, so reading
- * ends with the first one that is not right.
+ * gmon.out: a header of 20 bytes ("gmon", version 1, 12 bytes of nothing), then records: a byte for
+ * the kind, and its data.  Nothing marks the beginning of a record, so reading ends at the first
+ * invalid one.
  *
  * Source: the gprof manual, "Profiling Data File Format"; sys/gmon_out.h of glibc.
  */
@@ -47,7 +47,7 @@ static struct str read_dimension(struct gmon_cursor *c)
 {
 	const char *text = (const char *)cursor_bytes(&c->bytes, DIMENSION_SIZE);
 
-	cursor_skip(&c->bytes, 1); /* its abbreviation */
+	cursor_skip(&c->bytes, 1); /* the abbreviation of the dimension */
 	return text ? (struct str){text, strnlen(text, DIMENSION_SIZE)} : STR("");
 }
 
@@ -80,7 +80,7 @@ static void read_arc(struct gmon_cursor *c, struct gmon_file *file)
 		vec_push(&file->arcs, arc);
 }
 
-/* An address and a count each. */
+/* Skips basic blocks: an address and a count each. */
 static void read_blocks(struct gmon_cursor *c, struct gmon_file *file)
 {
 	uint64_t count = read_number(c, 4);
@@ -160,30 +160,29 @@ void gmon_file_deinit(struct gmon_file *file)
 /* ---- ticks ---- */
 
 /*
- * Ticks of bins to ticks of functions.
+ * Distributes ticks of bins to functions.
  *
- * All splitting is by running sums: part k of a whole gets what the rounded share of parts 1 … k
- * has more than that of parts 1 … k-1.  So parts always sum to the whole, and none is off by more
- * than one.
+ * All splitting is by running sums: part k of a whole gets the rounded share of parts 1 … k minus
+ * that of parts 1 … k-1.  So parts always add up to the whole, and none is off by more than one.
  */
 
 #define UNIT	   2u
 #define SHARE_BITS 16
 
-/* whole × part / parts, which must not be more than whole. */
+/* whole × part / parts, which must not exceed whole. */
 static uint64_t portion(uint64_t whole, uint64_t part, uint64_t parts)
 {
 	return (uint64_t)((unsigned __int128)whole * part / parts);
 }
 
-/* One bin on its way to functions. */
+/* One bin being distributed. */
 struct bin {
 	uint64_t low, high; /* in units */
 	uint64_t ticks, time_ns;
-	uint64_t given; /* units that have been given to functions */
+	uint64_t given; /* units already distributed */
 };
 
-/* The next `units` units of the bin, at addr. */
+/* Gives the next `units` units of the bin to a function, at addr. */
 static void give(
 	struct gmon_ticks *t, struct bin *b, uint64_t units, uint64_t addr, uint32_t function)
 {
@@ -209,7 +208,7 @@ static uint64_t at_most(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* To the functions that it overlaps; the rest is in none. */
+/* Gives a bin to the functions that it overlaps; the rest belongs to no function. */
 static void give_bin(struct gmon_ticks *t, struct bin *b, const struct function_symbols *symbols)
 {
 	size_t i = function_symbols_from(symbols, b->low * UNIT);
@@ -242,7 +241,7 @@ static void give_histogram(struct gmon_ticks *t, const struct gmon_histogram *h,
 			.high = h->low / UNIT + portion(units, (uint64_t)i + 1, h->bin_count),
 			.ticks = count,
 			.time_ns = until_ns - time_ns};
-		/* More bins than units: some are as wide as one unit all the same. */
+		/* If there are more bins than units, some are empty; make them one unit wide. */
 		if (b.high == b.low)
 			b.high++;
 		give_bin(t, &b, symbols);
@@ -252,10 +251,10 @@ static void give_histogram(struct gmon_ticks *t, const struct gmon_histogram *h,
 	t->total += ticks;
 }
 
-/* A function's, while whole ticks are dealt out. */
+/* A function while whole ticks are distributed. */
 struct deal {
 	uint32_t function;
-	uint64_t share, seen; /* in all; of the places so far */
+	uint64_t share, seen; /* in total; of the places so far */
 	uint64_t ticks;
 };
 

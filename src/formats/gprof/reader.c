@@ -28,11 +28,11 @@ struct gmon {
 	struct gmon_ticks ticks;
 	bool is_time; /* ticks are time, not counts of something else */
 	object_id object;
-	/* Addresses whose lines are asked for, ascending, and what is known of them. */
+	/* Addresses that need lines, ascending, and the results. */
 	VEC(uint64_t) addrs;
 	struct arena *arena;
 	struct symbol_place *lines; /* [addrs.count] */
-	function_id *functions;	    /* [symbol]: NO_ID: not made yet */
+	function_id *functions;	    /* [symbol]; NO_ID: not made yet */
 };
 
 static struct error *open_program(struct gmon *g)
@@ -59,7 +59,7 @@ static struct error *open_program(struct gmon *g)
 	return err ? error_prefix(err, "--exe") : NULL;
 }
 
-/* Whether any of a histogram's addresses are a function's. */
+/* Whether any of a histogram's addresses belong to a function. */
 static bool histogram_fits(const struct gmon *g, const struct gmon_histogram *h)
 {
 	size_t first = function_symbols_from(g->symbols, h->low);
@@ -68,7 +68,7 @@ static bool histogram_fits(const struct gmon *g, const struct gmon_histogram *h)
 	       function_symbols_at(g->symbols, first).low < h->high;
 }
 
-/* Whether the file is of this program, as far as can be seen. */
+/* Checks, as far as possible, that the file is from this program. */
 static struct error *check_fit(const struct gmon *g)
 {
 	const struct gmon_file *f = &g->file;
@@ -119,7 +119,7 @@ static int addr_compare(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Sorts the wanted addresses and leaves each once. */
+/* Sorts the wanted addresses and removes duplicates. */
 static void sort_addrs(struct gmon *g)
 {
 	size_t distinct = 0;
@@ -140,7 +140,7 @@ static void want_function(struct gmon *g, uint64_t addr)
 		vec_push(&g->addrs, function_symbols_at(g->symbols, i).low);
 }
 
-/* Source lines of all places and functions, in one go. */
+/* Finds the source lines of all places and functions at once. */
 static void find_lines(struct gmon *g)
 {
 	struct symbolize_options options = {.no_inline = true};
@@ -165,7 +165,7 @@ static void find_lines(struct gmon *g)
 	symbolizer_destroy(symbolizer);
 }
 
-/* What is known of an address that was asked for; an empty frame if it is nothing. */
+/* The result for a requested address; an empty frame if unknown. */
 static struct symbol_frame line_at(const struct gmon *g, uint64_t addr)
 {
 	const uint64_t *found =
@@ -191,7 +191,7 @@ static function_id function_at(struct gmon *g, uint32_t symbol)
 	return *id;
 }
 
-/* Ticks that are in no function of the program. */
+/* The function of ticks outside all functions of the program. */
 static function_id function_unknown(struct gmon *g)
 {
 	return builder_function(g->builder, builder_string(g->builder, STR("[unknown]")), g->object,
@@ -211,7 +211,7 @@ static void add_place(struct gmon *g, const struct gmon_place *place)
 		g->builder, builder_stack(g->builder, (stack_id){0}, frame), &weight, place->ticks);
 }
 
-/* A call from no known function is <spontaneous>; one of none cannot be told of. */
+/* A call from an unknown function is <spontaneous>; a call to one is dropped. */
 static void add_arcs(struct gmon *g)
 {
 	uint64_t nowhere = 0;

@@ -2,7 +2,7 @@
  * The files of a gprofng experiment that describe the others, and the packets in all data files.
  * See experiment.h.
  *
- * Source: gprofng/src/data_pckts.h and Experiment::readPacket of binutils, as read.
+ * Source: gprofng/src/data_pckts.h and Experiment::readPacket of binutils.
  */
 #include "formats/gprofng/experiment.h"
 
@@ -15,11 +15,11 @@
 /* ---- log.xml ---- */
 
 /*
- * Elements come in any order, and fields stand below the packet that they are of, packets below the
- * profile that says in which file they are.
+ * Elements come in any order.  Fields are nested in their packet's element, and packets in the
+ * profile's, which names the file with them.
  */
 
-/* As many kinds as there may be: each is looked at for each packet. */
+/* A limit, because each kind is checked for each packet. */
 enum { KINDS_MAX = 64 };
 
 static const char *const field_names[FIELD_COUNT] = {"LWPID", "THRID", "CPUID", "TSTAMP", "FRINFO",
@@ -29,7 +29,7 @@ struct log_reader {
 	struct gprofng_log *log;
 	struct arena *arena;
 	struct strbuf value;
-	struct str file; /* of the profile that is being told of */
+	struct str file; /* of the current profile */
 };
 
 static bool attribute(struct log_reader *r, const struct xml_element *e, const char *name)
@@ -136,8 +136,8 @@ uint64_t gprofng_field(const struct gprofng_kind *kind, const uint8_t *packet, s
 /* ---- map.xml ---- */
 
 /*
- * Segments that are no code are not kept.  Where one took another's place in the course of time the
- * last one counts.
+ * Segments that are not code are dropped.  If one replaced another during the run, the last one
+ * counts.
  */
 
 enum { MODE_EXEC = 4, NESTED_MAX = 16 };
@@ -167,7 +167,7 @@ static void add_segment(struct map_reader *r, const struct xml_element *e)
 	vec_push(&r->map->segments, s);
 }
 
-/* Stable, for what came later is to stand behind: by place where all else is alike. */
+/* By start; equal ones stay in the order of the file, so that later ones come last. */
 static int segment_compare(const void *a, const void *b)
 {
 	const struct gprofng_segment *x = *(const struct gprofng_segment *const *)a;
@@ -226,7 +226,7 @@ const struct gprofng_segment *gprofng_map_find(const struct gprofng_map *map, ui
 {
 	size_t next = partition_point(i, 0, map->segments.count, map->segments.data[i].start <= va);
 
-	/* A function may stand within something larger, so a few are tried. */
+	/* A function may be inside a larger segment, so several are tried. */
 	for (int tried = 0; next > 0 && tried < NESTED_MAX; next--, tried++) {
 		const struct gprofng_segment *s = &map->segments.data[next - 1];
 		if (va - s->start < s->size)
@@ -238,9 +238,8 @@ const struct gprofng_segment *gprofng_map_find(const struct gprofng_map *map, ui
 /* ---- packets ---- */
 
 /*
- * Size (2 bytes), kind (2), what belongs to it.  Kind 0 fills a block up, 65535 closes it; where a
- * size is 0, or is not of whole 4 bytes, reading goes on with the next 16 KiB, which threads fill
- * one by one.
+ * Size (2 bytes), kind (2), data.  Kind 0 fills up a block, 65535 closes it.  If a size is 0 or not
+ * a multiple of 4, reading continues at the next 16 KiB: threads fill such blocks one by one.
  */
 
 enum { HEAD_SIZE = 4, CHUNK_SIZE = 16384, KIND_EMPTY = 0, KIND_CLOSED = 65535 };

@@ -29,10 +29,10 @@ struct gprofng_names {
 	VEC(struct address) addresses;
 	VEC(frame_id) frames;
 	uint64_t missing;
-	uint64_t most; /* addresses that there may be; further ones are all one, unknown */
+	uint64_t most; /* maximum number of addresses; all others are one, unknown */
 };
 
-/* Those of one object, by their address in it. */
+/* An object's addresses, relative to it. */
 struct wanted {
 	uint64_t obj_addr;
 	uint32_t object, number;
@@ -70,7 +70,7 @@ uint32_t gprofng_names_add(struct gprofng_names *n, uint64_t va)
 
 	if (map_get(&n->number_of, va, 0, &number))
 		return number;
-	/* All that are too many are one. */
+	/* All addresses beyond the limit are one. */
 	if (n->addresses.count >= n->most && map_get(&n->number_of, 0, 0, &number))
 		return number;
 	if (n->addresses.count >= n->most)
@@ -124,7 +124,7 @@ static void add_symbol(
 				     f->is_inline, obj_addr));
 }
 
-/* Frames of an address in an object; place NULL: nobody knows anything. */
+/* Adds the frames of an address in an object; place NULL: unknown. */
 static void add_frames(struct gprofng_names *n, uint32_t number, object_id object,
 	const struct symbol_place *place)
 {
@@ -141,7 +141,7 @@ static void add_frames(struct gprofng_names *n, uint32_t number, object_id objec
 	a->count = (uint32_t)n->frames.count - a->first;
 }
 
-/* Addresses that are in no object. */
+/* Names addresses outside all objects. */
 static void name_others(struct gprofng_names *n, uint32_t number)
 {
 	struct address *a = &n->addresses.data[number];
@@ -161,7 +161,7 @@ static void name_others(struct gprofng_names *n, uint32_t number)
 
 /* ---- objects ---- */
 
-/* The copy of an object; NULL: there is none, or there are several of that name. */
+/* The copy of an object; NULL: there is none, or several objects have its name. */
 static char *find_copy(const struct gprofng_names *n, struct str path)
 {
 	struct str base = str_base_name(path);
@@ -193,7 +193,7 @@ static int wanted_compare(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Offsets in the file become addresses in the object's own numbering. */
+/* Converts file offsets to the object's own addresses. */
 static void place_in_object(
 	struct gprofng_names *n, struct objfile *file, struct wanted *wanted, size_t count)
 {

@@ -16,20 +16,20 @@ struct gprofng_frames {
 struct gprofng_names;
 
 /*
- * archive: the folder with copies of the objects; NULL: there is none.  All is borrowed.  most: how
- * many addresses there may be; further ones are one that nobody knows.
+ * archive: the folder with copies of the objects; NULL: none.  All arguments are borrowed.  most:
+ * the maximum number of addresses; all others become one unknown address.
  */
 returns_owned struct gprofng_names *gprofng_names_create(struct builder *builder,
 	const struct gprofng_map *map, const struct folder *archive, struct symbolizer *symbolizer,
 	uint64_t most);
 void gprofng_names_destroy(struct gprofng_names *names);
 
-/* First all addresses are added; the same one gives the same number. */
+/* First, add all addresses; equal ones get the same number. */
 uint32_t gprofng_names_add(struct gprofng_names *names, uint64_t va);
-/* Then all are named at once. */
+/* Then, name all of them at once. */
 void gprofng_names_resolve(struct gprofng_names *names);
 struct gprofng_frames gprofng_names_frames(const struct gprofng_names *names, uint32_t number);
-/* How many objects had no copy in the archive. */
+/* The number of objects without a copy in the archive. */
 uint64_t gprofng_names_missing(const struct gprofng_names *names);
 
 #endif

@@ -26,14 +26,14 @@
 /* ---- packets as samples ---- */
 
 /*
- * The names of metrics are those of gprofng's metrics command, the numbers those of
+ * The names of metrics are those of gprofng's metrics command; the numbers are from
  * gprofng/src/data_pckts.h and common/cc_libcollector.h.
  */
 
-/* Metrics, named as gprofng names them; those that no packet has are not in the profile. */
+/* Metrics, with gprofng's names; those without packets are not in the profile. */
 enum gprofng_metric {
 	GP_SAMPLES,
-	GP_STATE, /* the time in each of a thread's 16 states */
+	GP_STATE, /* the time in each of 16 thread states */
 	GP_STATE_END = GP_STATE + 16,
 	GP_SYNC_TIME = GP_STATE_END,
 	GP_SYNC_COUNT,
@@ -41,7 +41,7 @@ enum gprofng_metric {
 	GP_ALLOCATIONS,
 	GP_BYTES_LEAKED,
 	GP_LEAKS,
-	GP_COUNTER, /* hardware counters, 16 of them */
+	GP_COUNTER, /* 16 hardware counters */
 	GP_COUNTER_END = GP_COUNTER + 16,
 	GP_METRICS = GP_COUNTER_END
 };
@@ -52,12 +52,12 @@ struct gprofng_metrics {
 	size_t count;
 };
 
-/* What a packet says. */
+/* The contents of a packet. */
 struct gprofng_event {
 	uint64_t thread, time_ns, frinfo;
 	enum gprofng_metric metric[2]; /* GP_METRICS: none */
 	int64_t weight[2];
-	bool is_sample; /* of a clock or counter; else it is of something that happened */
+	bool is_sample; /* from a clock or counter; otherwise it records an event */
 };
 
 static const char *const state_names[GP_STATE_END - GP_STATE] = {"User CPU Time", "System CPU Time",
@@ -90,7 +90,7 @@ static struct str metric_name(size_t metric, struct strbuf *buffer)
 	return strbuf_str(buffer);
 }
 
-/* Adds those that are used to the builder, and sets the default one. */
+/* Adds the metrics in use to the builder, and sets the default one. */
 static void gprofng_metrics_add(struct gprofng_metrics *metrics, struct builder *builder)
 {
 	struct strbuf buffer = {0};
@@ -177,7 +177,8 @@ static bool counter_event(
 	return true;
 }
 
-/* False: it is of no kind that has figures.  Freed memory has none, so heap says what was leaked.
+/*
+ * False: the packet has no figures.  Freeing has none either: leaks are counted at the allocation.
  */
 static bool gprofng_event_of(const struct gprofng_kind *kind, const struct gprofng_packet *p,
 	uint64_t interval_ns, struct gprofng_event *e)
@@ -219,7 +220,7 @@ static int heap_compare(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Memory at that address is gone. */
+/* The memory at that address is no longer in use. */
 static void release(struct map *owners, uint64_t addr, uint8_t *leaked)
 {
 	uint32_t owner;
@@ -247,7 +248,10 @@ static void play_heap(const struct gprofng_kind *kind, const struct heap_packet 
 	}
 }
 
-/* Which allocations, by their place among the packets of the file, were never freed; calloc'ed. */
+/*
+ * [packet of the file]: whether it is an allocation that was never freed; the caller frees the
+ * array.
+ */
 static uint8_t *gprofng_leaks(
 	const struct gprofng_kind *kind, const struct file_bytes *bytes, size_t *count)
 {
@@ -264,7 +268,7 @@ static uint8_t *gprofng_leaks(
 		packet.time_ns = gprofng_field(kind, p.data, p.size, FIELD_TSTAMP);
 		vec_push(&all, packet);
 	}
-	/* Each thread has blocks of its own. */
+	/* Each thread has its own blocks. */
 	if (all.count)
 		qsort(all.data, all.count, sizeof(*all.data), heap_compare);
 	uint8_t *leaked = xcalloc(all.count + 1, 1);
@@ -281,7 +285,7 @@ static uint8_t *gprofng_leaks(
 #define LOG_NAME   "log.xml"
 #define MAP_NAME   "map.xml"
 #define STACK_NAME "data.frameinfo"
-/* What distinct addresses may take, beside a sample for each packet of 40 bytes. */
+/* Memory for a distinct address, in addition to a sample for each packet of 40 bytes. */
 #define BYTES_AN_ADDRESS 256
 #define ADDRESSES_ANY	 100000u
 
@@ -297,14 +301,16 @@ struct gprofng {
 	struct arena *arena;
 	struct symbolizer *symbolizer;
 	struct folder *archive;
-	VEC(struct experiment) experiments; /* the founder first */
+	VEC(struct experiment)
+	experiments; /* the founder, the process that gprofng started,
+					       first */
 	struct gprofng_metrics metrics;
 	uint64_t packets, stackless, truncated, bad, missing, incomplete;
 };
 
 /* ---- experiments ---- */
 
-/* A file that may be missing; empty then. */
+/* Reads a file; empty if it is missing. */
 static struct file_bytes read_optional(
 	struct gprofng *g, const struct folder *folder, const char *name)
 {
@@ -326,7 +332,7 @@ static struct str text_of(const struct file_bytes *bytes)
 	return (struct str){(const char *)bytes->data, bytes->size};
 }
 
-/* Takes the folder. */
+/* Takes ownership of the folder. */
 static struct error *add_experiment(struct gprofng *g, struct folder *folder)
 {
 	struct experiment e = {.folder = folder};
@@ -343,7 +349,9 @@ static struct error *add_experiment(struct gprofng *g, struct folder *folder)
 	return NULL;
 }
 
-/* Those of processes that it started; one that cannot be read does not spoil the others. */
+/*
+ * Adds the experiments of processes that it started; an unreadable one does not affect the others.
+ */
 static void add_descendants(struct gprofng *g)
 {
 	const struct folder *founder = g->experiments.data[0].folder;
@@ -375,7 +383,7 @@ static struct error *check_version(const struct gprofng *g)
 	return NULL;
 }
 
-/* ---- what packets there are ---- */
+/* ---- kinds of packets ---- */
 
 static void look_at_kind(
 	struct gprofng *g, const struct experiment *e, const struct gprofng_kind *kind)
@@ -412,7 +420,7 @@ static void look_at_packets(struct gprofng *g)
 
 /* ---- samples ---- */
 
-/* One experiment while its packets become samples. */
+/* An experiment whose packets become samples. */
 struct played {
 	struct gprofng *gprofng;
 	const struct experiment *experiment;
@@ -420,7 +428,7 @@ struct played {
 	process_id process;
 	struct str name; /* of the process */
 	struct map thread_of;
-	stack_id unknown; /* of packets whose stack is unknown; 0: not made yet */
+	stack_id unknown; /* for packets with an unknown stack; 0: not made yet */
 };
 
 static uint64_t since_start(const struct gprofng *g, uint64_t time_ns)
@@ -526,7 +534,7 @@ static void read_stacks(struct played *p)
 	file_bytes_deinit(&map_bytes);
 }
 
-/* What a process runs; one that was forked has no command, and runs what the founder does. */
+/* The program of a process; a forked process has no command, and runs the founder's program. */
 static struct str program_of(const struct gprofng *g, const struct experiment *e)
 {
 	struct str command = e->log.command;
@@ -637,7 +645,7 @@ static int log_bid(const uint8_t *data, size_t size)
 	return memmem(data, size < 256 ? size : 256, element, strlen(element)) ? 90 : 0;
 }
 
-/* By a log.xml that begins as one does. */
+/* Bids by the beginning of log.xml. */
 static int gprofng_bid_folder(const char *path)
 {
 	return folder_bid(path, LOG_NAME, log_bid);

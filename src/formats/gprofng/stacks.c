@@ -6,7 +6,7 @@
  *
  * So runs form a forest, and each is added once, below the stack of the run it links to.
  *
- * Source: gprofng/src/data_pckts.h and Experiment::readPacket of binutils, as read.
+ * Source: gprofng/src/data_pckts.h and Experiment::readPacket of binutils.
  */
 #include "formats/gprofng/stacks.h"
 
@@ -17,8 +17,7 @@
 enum { INFO_STACK = 1, FRAME_HEAD = 16, INFO_HEAD = 16, UID_HEAD = 16 };
 #define INFO_COMPRESSED 0x80000000u
 
-/* In the place of addresses: a leaf function was seen, the stack was cut, it could not be walked.
- */
+/* Special addresses: a leaf function was seen, the stack was truncated, it could not be walked. */
 #define MARK_LEAF   UINT64_MAX
 #define MARK_CUT    (UINT64_MAX - 1)
 #define MARK_FAILED (UINT64_MAX - 2)
@@ -30,7 +29,7 @@ static uint64_t mark_of(uint64_t address, size_t size)
 	return size == 4 && address >= UINT32_MAX - 2 ? address | ~(uint64_t)UINT32_MAX : address;
 }
 
-/* A run: its addresses and, if it is compressed, a link. */
+/* Adds a run: its addresses and, if it is compressed, a link. */
 static void add_run(struct gprofng_stacks *s, struct gprofng_names *names, uint64_t uid,
 	const uint8_t *data, size_t size, size_t address_size, bool is_compressed)
 {
@@ -54,7 +53,7 @@ static void add_run(struct gprofng_stacks *s, struct gprofng_names *names, uint6
 	vec_push(&s->nodes, node);
 }
 
-/* Infos of a frame packet: size (4 bytes), kind (4), number (8), what belongs to it. */
+/* Reads the parts of a frame packet: size (4 bytes), kind (4), number (8), data. */
 static void read_frame(struct gprofng_stacks *s, struct gprofng_names *names,
 	const struct gprofng_packet *p, size_t address_size)
 {
@@ -86,7 +85,7 @@ static void read_frame(struct gprofng_stacks *s, struct gprofng_names *names,
 	}
 }
 
-/* Size and kind, flags (4 bytes), the run's number (8). */
+/* Reads size and kind, flags (4 bytes), the run's number (8). */
 static void read_uid(struct gprofng_stacks *s, struct gprofng_names *names,
 	const struct gprofng_packet *p, size_t address_size)
 {
@@ -115,7 +114,7 @@ void gprofng_stacks_read(struct gprofng_stacks *s, const struct file_bytes *byte
 	s->bad += packets.bad;
 }
 
-/* What building needs. */
+/* What building stacks needs. */
 struct build {
 	struct gprofng_stacks *stacks;
 	const struct gprofng_names *names;
@@ -140,7 +139,7 @@ static struct gprofng_node *node_at(const struct gprofng_stacks *s, uint64_t uid
 	return uid && map_get(&s->node_of, uid, 0, &i) ? &s->nodes.data[i] : NULL;
 }
 
-/* A node whose outer ones are not made yet: from the outermost of them inwards. */
+/* Builds a node after all nodes outside it, from the outermost inwards. */
 static void build_node(const struct build *b, struct gprofng_node *node)
 {
 	struct gprofng_stacks *s = b->stacks;
@@ -152,7 +151,7 @@ static void build_node(const struct build *b, struct gprofng_node *node)
 		node->state = NODE_ENTERED;
 		vec_push(&path, node);
 	}
-	/* One that is entered links to itself in the end: bad. */
+	/* A node that is entered links to itself through others, which is invalid. */
 	if (node && node->state == NODE_DONE) {
 		stack = node->stack;
 		is_cut = node->is_cut;

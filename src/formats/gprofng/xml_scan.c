@@ -32,7 +32,7 @@ static struct str take_name(struct str *s)
 	return name;
 }
 
-/* Where a tag ends: the next '>' that stands in no quotes. */
+/* The end of a tag: the next '>' outside quotes. */
 static const char *tag_end(struct str s)
 {
 	char quote = 0;
@@ -75,7 +75,7 @@ bool xml_scan_next(struct xml_scan *scan, struct xml_element *element)
 	}
 }
 
-/* "&lt;", "&#60;", "&#x3c;": what stands for one; false: nothing that is known. */
+/* Takes an entity, "&lt;", "&#60;" or "&#x3c;"; false: unknown. */
 static bool take_entity(struct str *s, struct strbuf *out)
 {
 	static const struct {
@@ -112,7 +112,7 @@ static void unescape(struct str s, struct strbuf *out)
 	}
 }
 
-/* The next attribute of s, its value as it stands there; false at the end. */
+/* Takes the next attribute, with its value unprocessed; false at the end. */
 static bool take_attribute(struct str *s, struct str *name, struct str *value)
 {
 	drop_spaces(s);

@@ -14,17 +14,20 @@ struct xml_scan {
 
 struct xml_element {
 	struct str name;
-	struct str attributes; /* as they stand there */
-	struct str text;       /* from here to the next '<', as it stands there */
+	struct str attributes; /* unprocessed */
+	struct str text;       /* from here to the next '<', unprocessed */
 };
 
-/* The next element's beginning; ends, comments and declarations are passed over. */
+/* Finds the next start tag; skips end tags, comments and declarations. */
 bool xml_scan_next(struct xml_scan *scan, struct xml_element *element);
-/* True if the element has that attribute; its value replaces what is in `value`. */
+/* True if the element has the attribute; its value replaces the contents of `value`. */
 bool xml_attribute(const struct xml_element *element, const char *name, struct strbuf *value);
-/* An attribute that is a number, decimal or after 0x (or +0x) hexadecimal; else `otherwise`. */
+/*
+ * An attribute with a number, decimal or, after 0x or +0x, hexadecimal; `otherwise` if there is
+ * none.
+ */
 uint64_t xml_number(const struct xml_element *element, const char *name, uint64_t otherwise);
-/* One of seconds, in ns. */
+/* An attribute in seconds, converted to ns. */
 uint64_t xml_seconds(const struct xml_element *element, const char *name, uint64_t otherwise);
 
 #endif

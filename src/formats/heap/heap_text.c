@@ -4,14 +4,14 @@
  * (MALLOC_CONF=prof:true).  Their meaning follows pprof (profile/legacy_profile.go there) and, for
  * jemalloc, jeprof.
  *
- *	heap profile:   4000:  2648000 [  6013: 10905528] @ heapprofile
- *	  2000:  2048000 [  2000:  2048000] @ 0x55f4e445d1d8 0x55f4e445d1f6
- *	MAPPED_LIBRARIES:
+ * 	heap profile:   4000:  2648000 [  6013: 10905528] @ heapprofile
+ * 	  2000:  2048000 [  2000:  2048000] @ 0x55f4e445d1d8 0x55f4e445d1f6
+ * 	MAPPED_LIBRARIES:
  *
  * The figures in brackets are everything ever allocated.  Kinds with a rate (heap_v2/524288) hold
- * samples, one per that many bytes on average, so a row of n objects of s bytes each stands for n /
- * (1 - e^(-s/rate)). jemalloc's header is "heap_v2/524288", and its rows follow their stacks: one
- * for all threads ("t*:") and one for each.
+ * samples, one per that many bytes on average, so a row of n objects of s bytes each represents n /
+ * (1 - e^(-s/rate)) objects. jemalloc's header is "heap_v2/524288", and its rows follow their
+ * stacks: one for all threads ("t*:") and one for each.
  */
 #include "formats/readers.h"
 
@@ -34,8 +34,8 @@ struct heap_text {
 	struct address_stacks stacks;
 	struct bad_lines bad;
 	bool is_jemalloc;
-	bool has_all;  /* what is in brackets differs from what is in front in the header's sums */
-	uint64_t rate; /* bytes a sample on average; 0 or 1: all allocations are in it */
+	bool has_all;  /* in the header, the figures in brackets differ from those before them */
+	uint64_t rate; /* average bytes per sample; 0 or 1: every allocation is recorded */
 	uint64_t line_number;
 	uint64_t rows;
 };
@@ -55,7 +55,7 @@ static bool take_figure(struct str *rest, int64_t *figure)
 	return true;
 }
 
-/* "2000:  2048000 [  2000:  2048000]". */
+/* Takes "2000:  2048000 [  2000:  2048000]". */
 static bool take_row(struct str *rest, struct heap_row *row)
 {
 	return take_figure(rest, &row->objects) && text_take(rest, STR(":")) &&
@@ -73,7 +73,7 @@ static bool take_kind(struct heap_text *h, struct str kind)
 	if (str_starts_with(kind, STR("growth")) || str_starts_with(kind, STR("fragmentation")) ||
 		text_take(&kind, STR("heapprofile")))
 		return true;
-	/* Twice the rate is what the first of them told. */
+	/* "heap" states twice the rate. */
 	if (!text_take(&kind, STR("heapz_v2")) && !text_take(&kind, STR("heap_v2")) &&
 		!(is_heap = text_take(&kind, STR("heap"))))
 		return false;
@@ -116,7 +116,7 @@ static int heap_bid(const uint8_t *data, size_t size)
 
 /* ---- rows ---- */
 
-/* What a row of samples stands for; as in pprof, fractions are cut off. */
+/* Scales a row of samples to what it represents; as in pprof, fractions are truncated. */
 static void unsample(const struct heap_text *h, int64_t *objects, int64_t *bytes)
 {
 	if (h->rate <= 1 || *objects <= 0 || *bytes <= 0)
@@ -124,12 +124,12 @@ static void unsample(const struct heap_text *h, int64_t *objects, int64_t *bytes
 	double mean = (double)*bytes / (double)*objects;
 	double scale = 1 / (1 - exp(-mean / (double)h->rate));
 	double scaled_objects = (double)*objects * scale, scaled_bytes = (double)*bytes * scale;
-	/* The builder refuses such a sum. */
+	/* The builder rejects such a sum. */
 	*objects = scaled_objects < 0x1p62 ? (int64_t)scaled_objects : INT64_MAX;
 	*bytes = scaled_bytes < 0x1p62 ? (int64_t)scaled_bytes : INT64_MAX;
 }
 
-/* pprof's label "bytes": the mean size of what a row counts. */
+/* Adds pprof's label "bytes": the mean size of the row's objects. */
 static void label_size(struct heap_text *h, const struct heap_row *row)
 {
 	int64_t objects = row->objects ? row->objects : row->all_objects;
@@ -160,7 +160,10 @@ static bool is_good(const struct heap_row *row)
 	return (row->objects || row->bytes == 0) && (row->all_objects || row->all_bytes == 0);
 }
 
-/* A line "2: 20 [3: 30] @ 0x1 0x2", or jemalloc's "  t*: 2: 20 [3: 30]"; false: it is none. */
+/*
+ * Reads a line "2: 20 [3: 30] @ 0x1 0x2", or jemalloc's "  t*: 2: 20 [3: 30]"; false: not such a
+ * line.
+ */
 static bool read_line(struct heap_text *h, struct str line, bool is_first_pass)
 {
 	struct heap_row row;
@@ -171,7 +174,10 @@ static bool read_line(struct heap_text *h, struct str line, bool is_first_pass)
 			address_stacks_want(&h->stacks);
 		return true;
 	}
-	/* Sums of all stacks stand above the first one; rows of one thread are in those of all. */
+	/*
+	 * Totals come before the first stack.  Rows of single threads are included in the rows of
+	 * all.
+	 */
 	if (h->is_jemalloc && (!text_take(&line, STR("t*:")) || h->stacks.vas.count == 0))
 		return str_starts_with(line, STR("t")) || h->stacks.vas.count == 0;
 	if (!take_row(&line, &row) || !is_good(&row))
@@ -206,7 +212,7 @@ static void read_lines(struct heap_text *h, struct str text, bool is_first_pass)
 	}
 }
 
-/* jemalloc tells in no header whether sums of all that was ever allocated are kept. */
+/* jemalloc's header does not state whether it counted everything ever allocated. */
 static bool jemalloc_has_all(struct str text)
 {
 	struct heap_row row;

@@ -5,8 +5,8 @@
  * Table rows come when they are first needed, numbered by position: strings (s), instruction
  * pointers with their functions (i), traces, which are locations called from other traces (t),
  * allocations of one size by one trace (a).  Between them are the events: + and - of an allocation,
- * the time (c).  So one pass is enough, except for what was allocated when the heap was largest:
- * that takes a second pass over + and - up to that moment.
+ * the time (c).  So one pass is enough for everything except the allocations at the heap's peak,
+ * which take a second pass over + and - up to that moment.
  *
  * There is no written specification; this follows src/analyze/accumulatedtracedata.cpp and
  * src/util/linereader.h of heaptrack as of July 2026, for versions 1 to 3 of the format.
@@ -21,21 +21,21 @@
 /* ---- suppressions ---- */
 
 /*
- * Suppressed leaks, by LeakSanitizer's patterns: a pattern is found anywhere in a name, but '^'
- * ties it to the beginning and '$' to the end; '*' is any run of bytes.
+ * Suppressed leaks, by LeakSanitizer's patterns.  A pattern matches anywhere in a name, but '^'
+ * anchors it at the beginning and '$' at the end; '*' matches any bytes.
  *
- * Source: "Suppressions" of the LeakSanitizer documentation; which leaks heaptrack suppresses by
- * itself is printed by heaptrack_print --print-suppressions.
+ * Source: "Suppressions" of the LeakSanitizer documentation.  heaptrack_print --print-suppressions
+ * lists heaptrack's built-in ones.
  */
 
-/* Patterns of leaks that nobody wants to hear of. */
+/* Patterns of leaks to ignore. */
 struct heaptrack_suppressions {
 	struct str *data; /* borrowed */
 	size_t count, capacity;
-	size_t over; /* patterns beyond those that are looked at */
+	size_t over; /* number of patterns beyond the limit */
 };
 
-/* Each is looked for in each name: no file may make that a square. */
+/* A limit, because each pattern is compared with each name. */
 #define PATTERNS_MAX 64
 
 static const char *const built_in[] = {
@@ -48,7 +48,7 @@ static const char *const built_in[] = {
 	"g_thread_self",
 };
 
-/* Those that heaptrack itself knows. */
+/* Adds heaptrack's built-in patterns. */
 static void heaptrack_suppressions_init(struct heaptrack_suppressions *s)
 {
 	*s = (struct heaptrack_suppressions){0};
@@ -61,7 +61,7 @@ static void heaptrack_suppressions_deinit(struct heaptrack_suppressions *s)
 	vec_deinit(s);
 }
 
-/* One of the file's own: "leak:PATTERN". */
+/* Adds one from the file: "leak:PATTERN". */
 static void heaptrack_suppressions_add(struct heaptrack_suppressions *s, struct str line)
 {
 	struct str pattern = line;
@@ -78,7 +78,7 @@ static void heaptrack_suppressions_add(struct heaptrack_suppressions *s, struct 
 		s->over++;
 }
 
-/* Up to the next '*', which is passed. */
+/* Takes the text up to the next '*', and the '*'. */
 static struct str take_part(struct str *pattern)
 {
 	const char *star = memchr(pattern->data, '*', pattern->size);
@@ -130,13 +130,13 @@ enum { METRIC_ALLOCATIONS, METRIC_TEMPORARY, METRIC_LEAKED, METRIC_PEAK, METRICS
 
 struct ip {
 	uint32_t first, count : 30; /* frames, innermost first */
-	bool is_new : 1;	    /* operator new, which is not shown */
+	bool is_new : 1;	    /* operator new, which is hidden */
 	bool is_suppressed : 1;
 };
 
 struct trace {
 	stack_id stack;
-	uint32_t cost : 31; /* its row; NO_COST: none yet */
+	uint32_t cost : 31; /* index of its cost; NO_COST: none yet */
 	bool is_suppressed : 1;
 };
 #define NO_COST 0x7fffffffu
@@ -163,12 +163,12 @@ struct heaptrack {
 	VEC(struct trace) traces;
 	VEC(struct allocation) allocations;
 	VEC(struct cost) costs;
-	uint32_t last; /* allocation that was made last, with nothing freed since; NO_ID: none */
+	uint32_t last; /* the allocation made last, if nothing was freed since; NO_ID: none */
 	uint64_t time_ms;
-	uint64_t heap, peak, peak_ms;	      /* bytes allocated now, at most, and when */
-	uint64_t allocated, freed;	      /* bytes in all: bounds of all sums */
-	uint64_t events, peak_event;	      /* + and - so far; when the heap was largest */
-	uint64_t suppressed;		      /* bytes of leaks */
+	uint64_t heap, peak, peak_ms;	      /* bytes allocated now; the maximum, and its time */
+	uint64_t allocated, freed;	      /* total bytes: bounds of all sums */
+	uint64_t events, peak_event;	      /* + and - so far; the number at the peak */
+	uint64_t suppressed;		      /* bytes of suppressed leaks */
 	uint64_t bad, first_bad, line_number; /* lines */
 	bool is_raw, overflows, is_debuggee_known;
 };
@@ -191,7 +191,7 @@ static bool add_string(struct heaptrack *h, struct str line)
 	return true;
 }
 
-/* A number that is parted from the next one by a blank. */
+/* Takes a number and the blank after it. */
 static bool take(struct str *line, uint64_t *number)
 {
 	if (!text_take_hex(line, number))
@@ -200,7 +200,7 @@ static bool take(struct str *line, uint64_t *number)
 	return true;
 }
 
-/* By its number from 1; empty for 0, and for what is not there. */
+/* The string with a number, from 1; empty for 0 and unknown numbers. */
 static struct str string_at(const struct heaptrack *h, uint64_t number)
 {
 	return number && number <= h->strings.count ? h->strings.data[number - 1] : STR("");
@@ -220,7 +220,7 @@ static bool is_operator_new(struct str name)
 		       str_equal(name, STR("operator new[](unsigned int)")));
 }
 
-/* What the numbers of a frame say. */
+/* The numbers of a frame. */
 struct place {
 	uint64_t function, file, line;
 };
@@ -243,7 +243,7 @@ static void add_frame(
 	vec_push(&h->frames, frame.i);
 }
 
-/* Frames without a name are shown by their address, as heaptrack does. */
+/* Frames without a name are shown by address, as in heaptrack. */
 static void add_nameless(struct heaptrack *h, object_id object, uint64_t addr, struct place place)
 {
 	struct strbuf name = {0};
@@ -253,7 +253,7 @@ static void add_nameless(struct heaptrack *h, object_id object, uint64_t addr, s
 	strbuf_deinit(&name);
 }
 
-/* "ADDRESS MODULE [FUNCTION FILE LINE]...", the innermost first. */
+/* Adds "ADDRESS MODULE [FUNCTION FILE LINE]...", the innermost first. */
 static bool add_ip(struct heaptrack *h, struct str line)
 {
 	struct ip ip = {.first = (uint32_t)h->frames.count};
@@ -289,7 +289,7 @@ static bool add_ip(struct heaptrack *h, struct str line)
 	return true;
 }
 
-/* The stack of a place called from another. */
+/* The stack of a place below its caller's stack. */
 static stack_id stack_below(struct heaptrack *h, stack_id stack, const struct ip *ip)
 {
 	for (uint32_t i = ip->count; i > 0; i--)
@@ -298,8 +298,7 @@ static stack_id stack_below(struct heaptrack *h, stack_id stack, const struct ip
 	return stack;
 }
 
-/* "IP PARENT"; a trace that is not well is there all the same, so that others keep their numbers.
- */
+/* Adds "IP PARENT".  An invalid trace is added too, so that later ones keep their numbers. */
 static bool add_trace(struct heaptrack *h, struct str line)
 {
 	struct trace trace = {.cost = NO_COST};
@@ -324,7 +323,7 @@ static bool add_trace(struct heaptrack *h, struct str line)
 	return good;
 }
 
-/* The row of a trace's cost; trace 0, and those that are not there, share the last one's. */
+/* The index of a trace's cost; trace 0 and unknown ones share the last one's. */
 static uint32_t cost_of(struct heaptrack *h, uint64_t number)
 {
 	struct trace *trace =
@@ -339,7 +338,7 @@ static uint32_t cost_of(struct heaptrack *h, uint64_t number)
 	return row;
 }
 
-/* "SIZE TRACE" */
+/* Adds "SIZE TRACE". */
 static bool add_allocation(struct heaptrack *h, struct str line)
 {
 	struct allocation a = {0};
@@ -353,7 +352,7 @@ static bool add_allocation(struct heaptrack *h, struct str line)
 	return good;
 }
 
-/* ---- what happened ---- */
+/* ---- events ---- */
 
 static struct allocation *take_allocation(struct heaptrack *h, struct str *line, uint64_t *number)
 {
@@ -386,7 +385,7 @@ static bool allocate(struct heaptrack *h, struct str line)
 	return true;
 }
 
-/* What was freed with no allocation or freeing between was temporary. */
+/* An allocation freed with no other event in between was temporary. */
 static bool release(struct heaptrack *h, struct str line)
 {
 	uint64_t number;
@@ -422,13 +421,13 @@ static void add_command(struct heaptrack *h, struct str line)
 
 /* ---- lines ---- */
 
-/* What is behind the letter. */
+/* The text after the letter. */
 static struct str rest_of(struct str line)
 {
 	return line.size > 2 ? (struct str){line.data + 2, line.size - 2} : STR("");
 }
 
-/* False: the line says nothing that is understood. */
+/* False: the line is not understood. */
 static bool read_line(struct heaptrack *h, char letter, struct str rest)
 {
 	switch (letter) {
@@ -455,7 +454,7 @@ static bool read_line(struct heaptrack *h, char letter, struct str rest)
 		return true;
 	case '#': /* a comment */
 	case 'v': /* the version, known already */
-	case 'A': /* attached: what was allocated before is not known */
+	case 'A': /* attached: earlier allocations are unknown */
 	case 'I': /* the machine's memory */
 	case 'R': /* the process's */
 	case 'S': /* a suppression, known already */
@@ -470,7 +469,9 @@ static struct str text_of(const struct heaptrack *h)
 	return (struct str){(const char *)h->input->data, h->input->size};
 }
 
-/* What must be known before all else: the version, suppressions, how much there is of each. */
+/*
+ * Reads what must be known first: the version, suppressions, and the number of each kind of line.
+ */
 static void read_ahead(struct heaptrack *h)
 {
 	struct str text = text_of(h);
@@ -483,7 +484,7 @@ static void read_ahead(struct heaptrack *h)
 		count[(uint8_t)line.data[0]]++;
 		if (line.data[0] == 'S')
 			heaptrack_suppressions_add(&h->suppressions, rest);
-		/* Before 1.0 the version of heaptrack was that of the format. */
+		/* Before 1.0, heaptrack's version was that of the format. */
 		if (line.data[0] == 'v' && h->version == 0 && take(&rest, &program) &&
 			!take(&rest, &h->version) && program == 0x010200)
 			h->version = 1;
@@ -493,7 +494,7 @@ static void read_ahead(struct heaptrack *h)
 	vec_reserve(&h->ips, count['i']);
 	vec_reserve(&h->traces, count['t']);
 	vec_reserve(&h->allocations, count['a']);
-	/* A trace takes at least 12 bytes with its allocation, and they are of many. */
+	/* A trace takes at least 12 bytes of the file with its allocation, and most have many. */
 }
 
 static void read_lines(struct heaptrack *h)
@@ -511,7 +512,7 @@ static void read_lines(struct heaptrack *h)
 	}
 }
 
-/* What each trace had when the heap was largest. */
+/* Computes each trace's figures at the heap's peak. */
 static void find_peaks(struct heaptrack *h)
 {
 	struct str text = text_of(h);
@@ -548,7 +549,7 @@ static void suppress_leaks(struct heaptrack *h)
 	}
 }
 
-/* What costs do not need. */
+/* Frees tables that costs do not need. */
 static void free_tables(struct heaptrack *h)
 {
 	vec_deinit(&h->strings);
@@ -654,7 +655,7 @@ static struct error *heaptrack_read(const struct reader_input *input, struct bui
 	return err;
 }
 
-/* "v VERSION FORMAT", then a line that only heaptrack has there. */
+/* Bids for "v VERSION FORMAT", then a line that only heaptrack writes there. */
 static int heaptrack_bid(const uint8_t *data, size_t size)
 {
 	struct str text = {(const char *)data, size < 4096 ? size : 4096};

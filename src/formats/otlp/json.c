@@ -28,7 +28,7 @@ struct json_field {
 
 JSON_FIELDS(element, OTLP_SCALAR);
 JSON_FIELDS(array, OTLP_ARRAY);
-JSON_FIELDS(none, OTLP_NONE); /* maps are passed over */
+JSON_FIELDS(none, OTLP_NONE); /* maps are skipped */
 JSON_FIELDS(value, OTLP_VALUE);
 JSON_FIELDS(key_value, OTLP_KEY_VALUE);
 JSON_FIELDS(attribute, OTLP_ATTRIBUTE);
@@ -47,10 +47,10 @@ JSON_FIELDS(resource, OTLP_RESOURCE);
 JSON_FIELDS(resource_profiles, OTLP_RESOURCE_PROFILES);
 JSON_FIELDS(data, OTLP_DATA);
 
-/* How many messages may stand in each other: the depth of the table above. */
+/* The maximum nesting of messages: the depth of the tables above. */
 enum { DEPTH_MAX = 9 };
 
-/* Whether a key is that name, in lowerCamelCase or with underscores. */
+/* Whether a key is this name, in lowerCamelCase or with underscores. */
 static bool is_name(struct str key, const char *name)
 {
 	size_t i = 0;
@@ -74,7 +74,7 @@ static const struct json_field *find_field(const struct json_field *fields, stru
 	return NULL;
 }
 
-/* All 64 bits, signed or not. */
+/* Takes a number of up to 64 bits, signed or unsigned. */
 static uint64_t take_number(struct json_reader *r)
 {
 	char text[24];
@@ -158,9 +158,9 @@ static void put_scalar(struct json_reader *r, struct strbuf *out, const struct j
 	}
 }
 
-/* An object or, of a repeated field, an array that is open. */
+/* An open object, or the open array of a repeated field. */
 struct level {
-	const struct json_field *field; /* NULL: of the whole */
+	const struct json_field *field; /* NULL: the whole message */
 	const struct json_field *fields;
 	size_t begun;
 	bool is_array;
@@ -182,7 +182,7 @@ static void open_level(struct conversion *v, const struct json_field *field, boo
 		level->begun = proto_begin(v->out, field->number);
 }
 
-/* What comes next is a value of that field. */
+/* Takes a value of that field. */
 static void take_value(struct conversion *v, const struct json_field *field)
 {
 	bool is_message = field->kind == FIELD_MESSAGE;
@@ -196,7 +196,7 @@ static void take_value(struct conversion *v, const struct json_field *field)
 		open_level(v, field, true);
 }
 
-/* The next value of the innermost open object or array; false: it is closed. */
+/* Takes the next value of the innermost open object or array; false: it is closed. */
 static bool step(struct conversion *v)
 {
 	struct level *level = &v->levels[v->depth - 1];
@@ -250,14 +250,14 @@ bool otlp_is_json(const uint8_t *data, size_t size)
 
 	if (size == 0 || memchr("{ \t\r\n\xef", data[0], 6) == NULL)
 		return false;
-	/* Other formats' members may be as large as the file. */
+	/* In other formats, a member may be as large as the file. */
 	json_reader_init(&r, data, size < 65536 ? size : 65536, "");
 	if (json_object(&r))
 		for (int i = 0; i < 4 && !found && json_key(&r, &key); i++) {
 			found = is_name(key, "resource_profiles");
 			has_dictionary |= str_equal(key, STR("dictionary"));
 		}
-	/* The profiles may stand behind the part that is looked at. */
+	/* The profiles may come after the part that was read. */
 	found |= has_dictionary && json_is_cut(&r);
 	json_reader_deinit(&r);
 	return found;

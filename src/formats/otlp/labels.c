@@ -26,7 +26,7 @@ static const struct {
 	{"process.command", ROLE_COMMAND},
 };
 
-/* Who was sampled, as far as attributes tell. */
+/* Who was sampled, as far as known from attributes. */
 struct who {
 	bool has_tid, has_pid;
 	int64_t tid, pid;
@@ -35,12 +35,12 @@ struct who {
 
 struct otlp_labels {
 	struct arena *arena;
-	/* Of the resource at hand. */
+	/* The current resource. */
 	uint32_t resource;
 	struct who resource_who;
 	label_set_id resource_labels;
 	struct str_table lists;
-	VEC(struct otlp_identity) identities; /* by lists */
+	VEC(struct otlp_identity) identities; /* by list */
 	uint32_t last;			      /* the one found last; UINT32_MAX: none */
 	struct map processes;		      /* (pid, 0), or (name, 1) → process */
 	struct map threads; /* (process << 1, tid), or (process << 1 | 1, name) → thread */
@@ -156,7 +156,7 @@ static label_set_id add_label(struct otlp *o, label_set_id set,
 {
 	struct builder *b = o->builder;
 
-	/* A text of no characters says as much as none; a label of it would be the number 0. */
+	/* An empty text is the same as none; as a label it would become the number 0. */
 	if (!value->is_number && value->text.size == 0)
 		return set;
 	struct label label = {.key = builder_string(b, attribute->key)};
@@ -170,7 +170,7 @@ static label_set_id add_label(struct otlp *o, label_set_id set,
 	return builder_label_set_with(b, set, builder_label(b, &label));
 }
 
-/* Labels of a value, or of each in an array. */
+/* Adds a label for a value, or for each value in an array. */
 static label_set_id add_labels(
 	struct otlp *o, label_set_id set, const struct otlp_attribute *attribute)
 {
@@ -196,7 +196,7 @@ static label_set_id add_labels(
 	return set;
 }
 
-/* A number, or a text of one. */
+/* A number, or a text that contains one. */
 static bool number_of(const struct otlp_value *value, int64_t *number)
 {
 	char *end;
@@ -214,7 +214,7 @@ static bool number_of(const struct otlp_value *value, int64_t *number)
 	return is_number;
 }
 
-/* Takes what an attribute says of who was sampled; false: it is a label. */
+/* Takes an attribute about who was sampled; false: it is a label. */
 static bool take_who(
 	struct otlp *o, const struct otlp_attribute *attribute, enum role role, struct who *who)
 {
@@ -236,7 +236,7 @@ static bool take_who(
 
 /* ---- resources ---- */
 
-/* What the header has room for, of the first resource that tells; false: it is a label. */
+/* Stores an attribute in the header, from the first resource that has it; false: it is a label. */
 static bool take_header(struct otlp *o, const struct otlp_attribute *attribute, enum role role)
 {
 	struct builder_header *header = builder_header(o->builder);
@@ -291,7 +291,7 @@ static process_id process_of(struct otlp *o, const struct who *who)
 	return (process_id){*process};
 }
 
-/* A thread without an id is known by its name; without either it is the process's first. */
+/* A thread without an id is identified by its name; without both, it is the process's first. */
 static thread_id thread_of(struct otlp *o, const struct who *who)
 {
 	struct otlp_labels *l = o->labels;
@@ -310,7 +310,7 @@ static thread_id thread_of(struct otlp *o, const struct who *who)
 	return (thread_id){*thread};
 }
 
-/* trace_id and span_id, in hexadecimal digits. */
+/* Adds trace_id and span_id, as hexadecimal digits. */
 static label_set_id add_link(struct otlp *o, label_set_id set, uint64_t link, uint64_t offset)
 {
 	struct otlp_attribute attribute = {.unit = STR("")};

@@ -19,10 +19,10 @@
 #include "formats/common/text_input.h"
 #include "formats/readers.h"
 
-/* Samples are kept while they take so many bytes and four times the input at most. */
+/* Single samples are kept up to this many bytes plus four times the input. */
 #define SAMPLE_BYTES_MAX ((uint64_t)48 << 20)
 
-/* Whether the cursor's end is that of the message at hand, which may be cut off. */
+/* Whether the cursor's end is that of the current message, which may be truncated. */
 static bool is_at_end(const struct otlp *o, const struct cursor *c)
 {
 	return o->message == NULL ||
@@ -85,15 +85,15 @@ struct str otlp_unit(struct str unit, int64_t *scale)
 		return str_from(known[i].unit);
 	}
 	*scale = 1;
-	/* UCUM: what is counted stands in braces. */
+	/* UCUM: counted things are in braces. */
 	if (unit.size > 1 && unit.data[0] == '{' && unit.data[unit.size - 1] == '}')
 		return STR("count");
 	return unit;
 }
 
-/* ---- whether it is one ---- */
+/* ---- bidding ---- */
 
-/* Whether each of the first fields is bytes, and of a number up to most; deep: one level below. */
+/* Whether the first fields are all bytes, numbered up to most; deep: also one level down. */
 static bool is_all_bytes(struct cursor c, uint32_t most)
 {
 	struct proto_field f;
@@ -102,12 +102,12 @@ static bool is_all_bytes(struct cursor c, uint32_t most)
 	for (f = (struct proto_field){0}; count < 100 && proto_next(&c, &f); count++)
 		if (f.type != PROTO_BYTES || (f.number > most && f.number != 1000))
 			return false;
-	/* The first may be longer than what is there of the file. */
+	/* The first field may extend beyond the available bytes. */
 	return count > 0 ||
 	       (!cursor_ok(&c) && f.type == PROTO_BYTES && f.number <= most && f.offset > c.base);
 }
 
-/* Whether these are the first bytes of a message; size may be less than all of it. */
+/* Whether these are the first bytes of a message; size may be less than the whole message. */
 static bool is_message(const uint8_t *data, size_t size)
 {
 	struct cursor c, inner;
@@ -130,7 +130,7 @@ static bool is_message(const uint8_t *data, size_t size)
 	}
 	if (cursor_ok(&c) || has_profiles)
 		return has_profiles;
-	/* Cut off within the first field. */
+	/* The data ends within the first field. */
 	if (f.offset == 0 || f.offset >= size)
 		return false;
 	cursor_init(&inner, data + f.offset, size - f.offset, "", 0);
@@ -156,7 +156,7 @@ static int otlp_bid(const uint8_t *data, size_t size)
 	return otlp_is_json(data, size) ? 90 : 0;
 }
 
-/* ---- its messages ---- */
+/* ---- messages ---- */
 
 static void add_message(struct otlp *o, struct str bytes)
 {
@@ -228,7 +228,7 @@ static struct error *split_messages(struct otlp *o)
 	return NULL;
 }
 
-/* Calls back for each ResourceProfiles, with its message as the one at hand. */
+/* Calls back for each ResourceProfiles, after making its message the current one. */
 static void for_each_resource(
 	struct otlp *o, void (*take)(struct otlp *o, struct cursor resource_profiles))
 {
@@ -247,7 +247,7 @@ static void for_each_resource(
 
 /* ---- older layouts ---- */
 
-/* Of a message without a dictionary: tables beside the resources (1.6), or in each profile. */
+/* For a message without a dictionary: tables next to the resources (1.6), or in each profile. */
 static const char *layout_without_dictionary(struct otlp *o, const struct otlp_message *m)
 {
 	struct cursor c, resource, scope;
@@ -303,7 +303,7 @@ static struct error *check_layout(struct otlp *o)
 
 /* ---- the profile ---- */
 
-/* Times before this, of 1973, are by another clock, or since a start that nobody knows. */
+/* Earlier times, before 1973, are not Unix times but from another clock or an unknown start. */
 #define UNIX_NS_MIN 100000000000000000u
 
 static void set_header(struct otlp *o)
@@ -364,7 +364,7 @@ static void note_faults(struct otlp *o)
 		builder_note(o->builder, NOTE_INCOMPLETE, 1, "the file was cut off");
 }
 
-/* Whether there is an attribute of a thread or process that samples may have. */
+/* Looks for an attribute of a thread or process that samples may have. */
 static void look_for_threads(struct otlp *o)
 {
 	size_t count = o->message->rows[TABLE_ATTRIBUTE].count;
@@ -397,7 +397,7 @@ static struct error *build(struct otlp *o)
 	o->are_metrics_known = true;
 	set_header(o);
 	decide_what_is_kept(o);
-	/* Each fault is found again with the samples. */
+	/* Each fault will be found again when reading the samples. */
 	memset(o->faults, 0, sizeof(o->faults));
 	for (size_t i = 0; i < o->messages.count; i++) {
 		o->message = &o->messages.data[i];

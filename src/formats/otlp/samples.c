@@ -10,7 +10,7 @@
 
 #include "formats/otlp/reader.h"
 
-/* Of one sample, in all its repeated fields; beyond it is passed over. */
+/* Per sample, in all its repeated fields; further ones are skipped. */
 enum { ELEMENTS_MAX = 4 << 20 };
 
 struct profile_head {
@@ -64,7 +64,7 @@ static struct profile_head read_head(struct otlp *o, struct cursor profile)
 	return head;
 }
 
-/* The metric of that name, made if it is new and there is room for it; false: there is not. */
+/* The metric with that name, added if new; false: there is no room for it. */
 static bool metric_of(
 	struct otlp *o, const struct profile_head *head, metric_id *metric, int64_t *scale)
 {
@@ -88,7 +88,7 @@ static bool metric_of(
 
 /* ---- one sample ---- */
 
-/* Goes over the rows of a profile: its samples, and of each sample its times. */
+/* Iterates over the rows of a profile: its samples, and the times of each sample. */
 struct rows {
 	struct cursor profile;
 	metric_id metric;
@@ -96,11 +96,11 @@ struct rows {
 	uint64_t time_ns; /* of the profile */
 	VEC(uint64_t) values, times;
 	VEC(uint32_t) attributes;
-	size_t next, count; /* of the sample's rows */
-	bool is_open;	    /* there is a row */
+	size_t next, count; /* rows of the current sample */
+	bool is_open;	    /* there is a current row */
 	stack_id stack;
 	struct otlp_identity identity;
-	/* The row. */
+	/* The current row. */
 	int64_t value;
 	uint64_t row_time;
 };
@@ -158,7 +158,7 @@ static struct sample_fields read_fields(struct otlp *o, struct rows *r, struct c
 	return s;
 }
 
-/* How many rows the sample is, by values and times; 0: it is none. */
+/* The number of rows of the sample, by its values and times; 0: invalid. */
 static size_t row_count(const struct rows *r)
 {
 	if (r->times.count == 0)
@@ -171,7 +171,7 @@ static size_t row_count(const struct rows *r)
 static const struct otlp_layout layout_1_10 = {SAMPLE_ATTRIBUTE, SAMPLE_LINK, SAMPLE_VALUE};
 static const struct otlp_layout layout_1_8 = {.value = 2, .attribute = 3, .link = 4};
 
-/* What of the layout a sample tells: lists are bytes, links are numbers. */
+/* What a sample shows about the layout: lists are bytes, links are numbers. */
 static void look_at_sample(struct otlp *o, struct cursor sample)
 {
 	struct proto_field f;
@@ -185,7 +185,7 @@ static void look_at_sample(struct otlp *o, struct cursor sample)
 		has_second |= f.number == 2;
 		has_more |= f.number > 2;
 	}
-	/* Attributes alone are no sample, values alone are one. */
+	/* A sample cannot have attributes only, but it can have values only. */
 	o->may_be_1_8 |= has_second && !has_more;
 }
 
@@ -194,7 +194,7 @@ static void look_at_profile(struct otlp *o, struct cursor profile)
 	struct proto_field f;
 
 	while (otlp_next(o, &profile, &f)) {
-		/* Lists of locations, until 1.7; in 1.8 the profile's id. */
+		/* Until 1.7, a list of locations; in 1.8, the profile's id. */
 		o->is_1_7 |= f.number == PROFILE_TIME && f.type == PROTO_BYTES;
 		o->is_1_8 |= f.number == 8 && f.type == PROTO_BYTES;
 		if (f.number == PROFILE_SAMPLE && f.type == PROTO_BYTES)
@@ -213,13 +213,13 @@ void otlp_samples_layout(struct otlp *o, struct cursor resource_profiles)
 			if (profile.number == SCOPE_PROFILES_PROFILE && profile.type == PROTO_BYTES)
 				look_at_profile(o, proto_message(&message, &profile));
 	}
-	/* JSON has names, from which the numbers of 1.11 were made; its lists are not packed. */
+	/* JSON has names, which were converted to 1.11's numbers; its lists are not packed. */
 	bool is_old = (o->is_1_8 || o->may_be_1_8) && o->json.size == 0;
 
 	o->layout = is_old && !o->is_1_10 ? &layout_1_8 : &layout_1_10;
 }
 
-/* ---- all of them, for what is to be known before ---- */
+/* ---- the survey of all samples ---- */
 
 static void survey_sample(struct otlp *o, struct rows *r, struct cursor sample)
 {
@@ -308,9 +308,9 @@ void otlp_samples_survey(struct otlp *o, struct cursor resource_profiles)
 	rows_deinit(&r);
 }
 
-/* ---- side by side ---- */
+/* ---- reading in parallel ---- */
 
-/* The next sample that is one; false: the end. */
+/* The next valid sample; false: the end. */
 static bool next_sample(struct otlp *o, struct rows *r)
 {
 	struct proto_field f;
@@ -334,7 +334,7 @@ static bool next_sample(struct otlp *o, struct rows *r)
 	return false;
 }
 
-/* Values without times are summed: they are of one stack, and nobody tells them apart. */
+/* Values without times are summed: they belong to one stack and cannot be distinguished. */
 static int64_t aggregated(const struct rows *r, bool *fits)
 {
 	int64_t sum = 0;
@@ -389,7 +389,7 @@ static void add_row(struct otlp *o, const struct rows *r, const int64_t *weight)
 	builder_sample_labels(o->builder, r->identity.labels);
 }
 
-/* One row of each profile that has it; of rows that differ, the first profile's goes first. */
+/* Reads one row of each profile that has it.  If rows differ, the first profile's comes first. */
 static void read_group(struct otlp *o, struct rows *rows, size_t count)
 {
 	int64_t weight[OTLP_METRICS_MAX];
@@ -425,7 +425,7 @@ static bool has_metric(const struct rows *rows, size_t count, metric_id metric)
 	return false;
 }
 
-/* Adds a profile of that metric to the group; false: it is not of it. */
+/* Adds a profile with that metric to the group; false: it does not belong to it. */
 static bool join_group(struct rows *rows, size_t count, const struct profile_head *head,
 	struct cursor profile, metric_id metric, int64_t scale)
 {
@@ -477,7 +477,7 @@ void otlp_samples_read(struct otlp *o, struct cursor resource_profiles)
 	struct cursor at = resource_profiles, none;
 	struct proto_field f;
 
-	/* The resource may stand behind what is of it. */
+	/* The resource may come after its data. */
 	cursor_init(&none, "", 0, o->input->name, 0);
 	while (otlp_next(o, &at, &f))
 		if (f.number == RESOURCE_PROFILES_RESOURCE)

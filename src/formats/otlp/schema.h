@@ -12,14 +12,14 @@
 enum otlp_kind {
 	FIELD_MESSAGE,
 	FIELD_STRING,
-	FIELD_HEX, /* bytes, which JSON has in hexadecimal */
+	FIELD_HEX, /* bytes; hexadecimal in JSON */
 	FIELD_NUMBER,
 	FIELD_FIXED64,
 	FIELD_BOOL,
 	FIELD_DOUBLE
 };
 
-/* An AnyValue; what stands in a list is one of OTLP_SCALAR. */
+/* An AnyValue; values within a list are OTLP_SCALAR. */
 #define OTLP_SCALAR(F)                                                                             \
 	F(VALUE_STRING, 1, "string_value", FIELD_STRING, NULL)                                     \
 	F(VALUE_BOOL, 2, "bool_value", FIELD_BOOL, NULL)                                           \
@@ -138,7 +138,7 @@ enum {
 	OTLP_RESOURCE_PROFILES(OTLP_CONSTANT)
 	OTLP_DATA(OTLP_CONSTANT)
 
-	/* What JSON is not asked for. */
+	/* Ignored in JSON. */
 	VALUE_BYTES = 7,
 	SCOPE_PROFILES_SCOPE = 1,
 	SCOPE_NAME = 1,

@@ -3,8 +3,8 @@
  * reader.h.
  *
  * A location's lines are frames, the innermost first; all except the last are inlined calls.  A
- * stack lists its locations from the leaf.  One byte of a file may add a frame of a new stack, so
- * the number of frames is bounded by the file's size.
+ * stack lists its locations from the leaf.  A single byte of a file may add a frame of a new stack,
+ * so the number of frames is limited by the file's size.
  */
 #include "formats/otlp/reader.h"
 
@@ -73,7 +73,7 @@ struct str otlp_string(struct otlp *o, uint64_t number, uint64_t offset)
 
 /* ---- mappings ---- */
 
-/* The build-id of a mapping: the GNU one, else the hash that OTLP has for files without one. */
+/* Reads the build ID of a mapping: the GNU one, else OTLP's hash for files without one. */
 static void read_build_id(struct otlp *o, const struct proto_field *field, struct cursor *c,
 	struct strbuf *gnu, struct strbuf *hash)
 {
@@ -130,7 +130,7 @@ static uint32_t add_mapping(struct otlp *o, struct cursor row)
 /* ---- locations ---- */
 
 struct location {
-	uint32_t mapping; /* of `code` */
+	uint32_t mapping; /* in `code` */
 	uint64_t address;
 	size_t lines;
 };
@@ -183,7 +183,7 @@ void otlp_want_names(struct otlp *o)
 	}
 }
 
-/* Which function a line is of, and which line it is. */
+/* Reads the function and the number of a line. */
 static void read_line(struct otlp *o, struct cursor row, uint64_t *function, uint32_t *line)
 {
 	struct proto_field f;
@@ -274,7 +274,7 @@ static void make_frames(struct otlp *o, struct cursor row)
 	}
 }
 
-/* Where a location's frames begin in words. */
+/* Where a location's frames begin in words; decodes the location if necessary. */
 static uint32_t location_frames(struct otlp *o, uint64_t number, uint64_t offset)
 {
 	struct otlp_message *m = o->message;
@@ -295,7 +295,7 @@ static uint32_t location_frames(struct otlp *o, uint64_t number, uint64_t offset
 
 /* ---- stacks ---- */
 
-/* Puts a location's frames on top of the stack, the outermost first. */
+/* Adds a location's frames to the stack, the outermost first. */
 static bool add_frames(struct otlp *o, uint32_t words, stack_id *stack)
 {
 	for (uint32_t i = o->words.data[words]; i > 0; i--) {

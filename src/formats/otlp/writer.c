@@ -15,13 +15,13 @@
 #include "base/escape.h"
 #include "formats/writers.h"
 
-/* A Profile that is written: of a metric, or of the number of samples. */
+/* A Profile to write: for a metric, or for the number of samples. */
 struct figure {
 	const int64_t *of_sample, *of_row;
-	const uint64_t *counts; /* by row, of samples, in place of these */
+	const uint64_t *counts; /* by row, for the number of samples; replaces the weights */
 	struct str name, unit;
-	bool is_one;   /* all its values are 1, and have times: they go without saying */
-	uint64_t size; /* of the message, once it was counted */
+	bool is_one;   /* all its values are 1 and have times, so values are omitted */
+	uint64_t size; /* of the message, once counted */
 };
 
 struct writing {
@@ -30,7 +30,7 @@ struct writing {
 	struct sink *sink;
 	struct figure *figures;
 	size_t figure_count;
-	uint32_t *order; /* samples, or stacks: those of one identity side by side */
+	uint32_t *order; /* samples, or stacks; equal identities are adjacent */
 	size_t order_count;
 	uint64_t start_ns, duration_ns;
 	bool is_counting;
@@ -38,7 +38,7 @@ struct writing {
 	struct strbuf sample;
 };
 
-/* ---- what there is ---- */
+/* ---- what to write ---- */
 
 static int number_compare(uint32_t a, uint32_t b)
 {
@@ -55,7 +55,7 @@ static uint32_t labels_at(const struct samples *s, uint32_t i)
 	return s->labels ? s->labels[i].i : 0;
 }
 
-/* Whom samples are of. */
+/* Order by who and what was sampled. */
 static int identity_compare(const struct samples *s, uint32_t x, uint32_t y)
 {
 	int order = number_compare(s->stack[x].i, s->stack[y].i);
@@ -106,7 +106,7 @@ static void add_metric(struct writing *w, size_t m)
 		.is_one = of_sample && all_are_one(p, of_sample)};
 }
 
-/* The default metric first, as viewers show the first; and how many samples there were. */
+/* The default metric comes first, as viewers show the first one; the number of samples is added. */
 static void find_figures(struct writing *w)
 {
 	const struct profile *p = w->profile;
@@ -125,7 +125,7 @@ static void find_figures(struct writing *w)
 			.counts = p->row_samples, .name = STR("samples"), .unit = STR("count")};
 }
 
-/* Timestamps must lie before the end. */
+/* Timestamps must be before the end. */
 static void find_extent(struct writing *w)
 {
 	const struct profile *p = w->profile;
@@ -140,9 +140,9 @@ static void find_extent(struct writing *w)
 		w->duration_ns = last_ns + 1;
 }
 
-/* ---- out, or counted ---- */
+/* ---- written, or counted ---- */
 
-/* Takes what was put into the sink's text for written; false: writing is of no more use. */
+/* Accepts the text put into the sink; false: stop writing. */
 static bool settle(struct writing *w)
 {
 	return w->is_counting || sink_settle(w->sink);
@@ -156,7 +156,7 @@ static void put(struct writing *w, const struct strbuf *bytes)
 		strbuf_add(&w->sink->text, strbuf_str(bytes));
 }
 
-/* The start of a message whose size is known. */
+/* Writes the start of a message with a known size. */
 static void put_head(struct strbuf *out, uint32_t number, uint64_t size)
 {
 	proto_put_packed(out, (uint64_t)number << 3 | PROTO_BYTES);
@@ -246,7 +246,7 @@ static void put_sample(struct writing *w, const struct figure *f, size_t first, 
 	put(w, &w->sample);
 }
 
-/* How many of order from `first` on are of one identity. */
+/* How many entries of order from `first` on have the same identity. */
 static size_t run_end(const struct writing *w, size_t first)
 {
 	const struct samples *s = &w->profile->samples;
@@ -321,7 +321,7 @@ static void put_attribute(
 	strbuf_deinit(&escaped);
 }
 
-/* ResourceProfiles: its resource, and one scope with all profiles. */
+/* Writes a ResourceProfiles: its resource, and one scope with all profiles. */
 static void put_resource_profiles(struct writing *w)
 {
 	struct strbuf resource = {0}, scope = {0};

@@ -11,10 +11,10 @@
 #include "base/alloc.h"
 #include "base/escape.h"
 
-/* An attribute in the making. */
+/* An attribute being built. */
 struct entry {
 	uint32_t key, unit;   /* strings */
-	struct strbuf values; /* AnyValues, each behind its tag and length as in an ArrayValue */
+	struct strbuf values; /* AnyValues, each after its tag and length, as in an ArrayValue */
 	size_t count;
 };
 
@@ -81,7 +81,9 @@ static void add_thread(struct otlp_writer *w, struct entries *e, thread_id id)
 
 /* ---- links ---- */
 
-/* A label of that key with so many hexadecimal digits, as bytes; false: it is none. */
+/*
+ * Decodes a label with that key and the right number of hexadecimal digits; false: there is none.
+ */
 static bool take_id(
 	const struct profile *p, const struct label *l, struct str key, size_t digits, char *bytes)
 {
@@ -94,11 +96,11 @@ static bool take_id(
 
 struct link {
 	char trace[16], span[8];
-	uint32_t trace_label, span_label; /* NO_ID: there is none */
+	uint32_t trace_label, span_label; /* NO_ID: none */
 	size_t traces, spans;
 };
 
-/* Whether one label is a trace's id and one a span's. */
+/* Whether the set has exactly a trace id and a span id. */
 static bool find_link(
 	const struct profile *p, const label_id *labels, size_t count, struct link *link)
 {
@@ -127,7 +129,7 @@ static uint32_t link_row(struct otlp_writer *w, const struct link *link)
 
 /* ---- labels ---- */
 
-/* The rest of a set, without its link, which has a field of its own.  Returns the link's row. */
+/* Adds a set's labels except its link, which has its own field.  Returns the link's row. */
 static uint32_t add_labels(struct otlp_writer *w, struct entries *e, label_set_id set)
 {
 	const struct profile *p = w->profile;
@@ -158,7 +160,7 @@ static uint32_t add_labels(struct otlp_writer *w, struct entries *e, label_set_i
 	return row;
 }
 
-/* One AnyValue as it is, several as the list that they are. */
+/* Adds an attribute: a single AnyValue directly, several as a list. */
 static uint32_t attribute_row(struct otlp_writer *w, struct entry *entry, struct strbuf *value)
 {
 	struct cursor c;

@@ -1,9 +1,9 @@
 /*
  * The dictionary of written OTLP profiles.  See writer.h.
  *
- * It is written in pieces, each a field with the same number: readers merge a message that is split
- * into several fields (protobuf.dev/programming-guides/encoding, "Last One Wins").  So only one
- * piece is in memory a second time.
+ * It is written in pieces, each a field with the same number.  Readers merge a message that is
+ * split into several fields (protobuf.dev/programming-guides/encoding, "Last One Wins").  So only
+ * one piece at a time is in memory twice.
  */
 #include "formats/otlp/writer.h"
 
@@ -57,8 +57,8 @@ uint32_t otlp_writer_attribute(
 /* ---- locations ---- */
 
 /*
- * 32 digits are the hash that OTLP has for files without a build-id (half of a SHA-256); what
- * linkers write is of another length, unless told otherwise.
+ * 32 digits are OTLP's hash for files without a build ID (half of a SHA-256).  Build IDs by linkers
+ * have another length by default.
  */
 static uint32_t build_id_attribute(struct otlp_writer *w, string_id build_id)
 {
@@ -93,7 +93,7 @@ static uint32_t mapping_of(struct otlp_writer *w, object_id object)
 	return otlp_writer_row(w, TABLE_MAPPING, strbuf_str(&w->row));
 }
 
-/* A line has no file of its own: the function has that of the place. */
+/* A line has no file in the format, so its function gets the file of the place. */
 static uint32_t function_of(struct otlp_writer *w, const struct frame *frame)
 {
 	const struct function *f = &w->profile->functions[frame->function.i];
@@ -167,7 +167,7 @@ uint32_t otlp_writer_stack(struct otlp_writer *w, stack_id stack)
 
 /* ---- all of it ---- */
 
-/* Ends the piece that is in scratch if it is long enough, or the last. */
+/* Writes the piece in scratch if it is long enough or the last one. */
 static bool put_piece(struct otlp_writer *w, struct strbuf *piece, bool is_last)
 {
 	if (piece->size < PIECE_BYTES && !is_last)
@@ -195,7 +195,7 @@ static void put_stacks(struct otlp_writer *w, struct strbuf *piece)
 
 void otlp_put_dictionary(struct otlp_writer *w)
 {
-	/* Each table before those that it refers to, whose rows are made with its own. */
+	/* Each table comes before those it refers to, because writing it adds rows to them. */
 	static const uint32_t order[] = {TABLE_LOCATION, TABLE_FUNCTION, TABLE_MAPPING,
 		TABLE_ATTRIBUTE, TABLE_LINK, TABLE_STRING};
 	struct strbuf piece = {0};

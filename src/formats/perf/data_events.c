@@ -27,8 +27,8 @@ void perf_data_events_deinit(struct perf_data_events *e)
 }
 
 /*
- * Bit fields begin with a word's lowest bit on machines of one byte order, with its highest on the
- * others, so they do not change places as other numbers do.
+ * Bit fields start at a word's lowest bit in one byte order, at its highest in the other, so they
+ * are not swapped like numbers.
  */
 static bool flag_of(const uint8_t *word, unsigned int number, bool is_swapped)
 {
@@ -47,7 +47,7 @@ static void read_flags(struct cursor *c, struct perf_data_event *event)
 	event->layout.has_trailer = flag_of(word, PERF_DATA_FLAG_SAMPLE_ID_ALL, c->is_swapped);
 }
 
-/* The fields in their order; those that an older attribute lacks stay 0. */
+/* Reads the fields in order; fields that an older attribute lacks stay 0. */
 static void read_fields(struct cursor *c, struct perf_data_event *event)
 {
 	event->type = cursor_u32(c);
@@ -149,7 +149,7 @@ static struct str cache_name(struct perf_data_events *e, uint64_t config)
 
 static struct str default_name(struct perf_data_events *e, const struct perf_data_event *event)
 {
-	/* Above the lower half stands which of the CPU's kinds of cores it counts on. */
+	/* The upper half selects one of the CPU's kinds of cores. */
 	uint64_t config = event->type == TYPE_HARDWARE || event->type == TYPE_CACHE
 				  ? event->config & UINT32_MAX
 				  : event->config;
@@ -169,7 +169,7 @@ static struct str default_name(struct perf_data_events *e, const struct perf_dat
 		event->type == TYPE_TRACEPOINT ? "tracepoint" : "event", event->type, config));
 }
 
-/* Software clocks count time, and what perf --off-cpu makes up weighs the time slept. */
+/* Software clocks count time.  The weights of perf --off-cpu are times asleep. */
 static bool counts_time(const struct perf_data_event *event)
 {
 	if (event->type != TYPE_SOFTWARE)

@@ -16,7 +16,7 @@ static struct str read_string(struct cursor *c)
 	return (struct str){(const char *)bytes, strnlen((const char *)bytes, size)};
 }
 
-/* Its words with a space between them. */
+/* Joins the words with a space. */
 static void read_command(struct perf_data_file *file, struct cursor *c)
 {
 	struct strbuf line = {0};
@@ -33,7 +33,7 @@ static void read_command(struct perf_data_file *file, struct cursor *c)
 	strbuf_deinit(&line);
 }
 
-/* Attributes again, here with names; ids name the event of each. */
+/* Reads attributes again, here with names; ids show which events they are. */
 static void read_event_names(struct perf_data_file *file, struct cursor *c)
 {
 	uint32_t count = cursor_u32(c), attr_size = cursor_u32(c);
@@ -56,7 +56,7 @@ static void read_event_names(struct perf_data_file *file, struct cursor *c)
 
 static void read_clock_data(struct perf_data_file *file, struct cursor *c)
 {
-	cursor_skip(c, 8); /* version, which clock */
+	cursor_skip(c, 8); /* version, clock id */
 	uint64_t wall_ns = cursor_u64(c), clock_ns = cursor_u64(c);
 
 	if (!cursor_ok(c))
@@ -65,7 +65,10 @@ static void read_clock_data(struct perf_data_file *file, struct cursor *c)
 	file->facts.clock_ns = clock_ns;
 }
 
-/* Names and values of what a processor's counters can; how many branches it remembers is wanted. */
+/*
+ * Reads the names and values of a processor's PMU capabilities.  Only the number of branches that
+ * it records is needed.
+ */
 static void read_abilities(struct perf_data_file *file, struct cursor *c)
 {
 	uint32_t count = cursor_u32(c);
@@ -84,7 +87,7 @@ static void read_abilities(struct perf_data_file *file, struct cursor *c)
 	}
 }
 
-/* The same of several kinds of cores, each with a name; the one that remembers the most counts. */
+/* The same for several kinds of cores, each with a name; the largest number counts. */
 static void read_all_abilities(struct perf_data_file *file, struct cursor *c)
 {
 	uint32_t count = cursor_u32(c), depth = 0;
@@ -107,7 +110,7 @@ static void read_build_ids(struct perf_data_file *file, struct cursor *c)
 	}
 }
 
-/* The length of a build-id that is filled up with zeros. */
+/* The length of a build ID without trailing zeros. */
 static size_t unpadded_size(const uint8_t *bytes, size_t size)
 {
 	static const uint8_t zeros[4];
@@ -123,7 +126,7 @@ void perf_data_read_build_id(struct perf_data_file *file, const struct perfstrea
 	struct cursor c = perfstream_body(record);
 	char hex[41];
 
-	cursor_skip(&c, 4); /* the pid, of guests */
+	cursor_skip(&c, 4); /* the pid, for guests */
 	const uint8_t *bytes = cursor_bytes(&c, PADDED_SIZE);
 	struct str path = cursor_string(&c);
 
@@ -181,7 +184,7 @@ void perf_data_feature(struct perf_data_file *file, uint64_t feature, struct cur
 	case PERF_DATA_FEATURE_CLOCK_DATA:
 		read_clock_data(file, &c);
 		break;
-	default: /* of no use here */
+	default: /* not needed */
 		break;
 	}
 	if (string)

@@ -16,14 +16,14 @@
 enum {
 	MAGIC_SIZE = 8,
 	PIPE_HEADER_SIZE = 16,
-	FILE_HEADER_MIN = 72, /* of the first version, which had no features */
+	FILE_HEADER_MIN = 72, /* of the first version, without features */
 	SECTION_SIZE = 16,
 	FEATURE_WORDS = 4,
 };
 
 static const char *const magics[] = {"PERFILE2", "PERFFILE"};
 
-/* -1: none, 0: of this byte order, 1: of the other. */
+/* -1: not a magic number, 0: of this byte order, 1: of the other. */
 static int magic_of(const uint8_t *data, size_t size)
 {
 	if (size < MAGIC_SIZE)
@@ -58,7 +58,7 @@ static struct section read_section(struct cursor *c)
 	return s;
 }
 
-/* A cursor over as much of the section as there is. */
+/* A cursor over the available part of a section. */
 static struct cursor section_cursor(const struct perf_data_file *file, struct section s)
 {
 	const struct reader_input *input = &file->input;
@@ -80,7 +80,7 @@ static void read_ids(struct perf_data_file *file, struct section ids)
 	perf_data_events_read_ids(&file->events, &c, cursor_left(&c) / sizeof(uint64_t));
 }
 
-/* Rows of an attribute, as long as attr_size says, that end in the section of its ids. */
+/* Reads rows of attr_size bytes: an attribute, then the section of its ids. */
 static void read_events(struct perf_data_file *file, struct section attrs)
 {
 	struct cursor c = section_cursor(file, attrs);
@@ -100,7 +100,7 @@ static void read_events(struct perf_data_file *file, struct section attrs)
 	}
 }
 
-/* Where each feature is stands right behind the records. */
+/* The positions of the features follow the records. */
 static void read_features(struct perf_data_file *file, const uint64_t *bits, struct section records)
 {
 	struct section table = {.offset = records.offset + records.size, .size = UINT64_MAX};
@@ -133,7 +133,7 @@ static struct error *read_header(struct perf_data_file *file, uint64_t header_si
 	file->attr_size = cursor_u64(&c);
 	struct section attrs = read_section(&c), records = read_section(&c);
 
-	cursor_skip(&c, SECTION_SIZE); /* names of events, of old */
+	cursor_skip(&c, SECTION_SIZE); /* names of events, in old files */
 	struct error *err = cursor_error(&c);
 
 	if (err)

@@ -20,7 +20,9 @@ int perf_data_bid_folder(const char *path)
 	return folder_bid(path, MAIN_NAME, perf_data_bid);
 }
 
-/* Where the other files are: in the folder that was named, or where the file lies that was. */
+/*
+ * The folder of the other files: the one that was named, or the one that contains the named file.
+ */
 static char *folder_of(const struct perf_data_file *file)
 {
 	const char *path = file->input.path, *slash = path ? strrchr(path, '/') : NULL;

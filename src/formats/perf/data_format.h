@@ -11,7 +11,7 @@
 #include "perfstream/format.h"
 
 enum perf_data_type {
-	/* Those of the kernel, perfstream/format.h, end here. */
+	/* The kernel's types (perfstream/format.h) end here. */
 	PERF_DATA_USER_FIRST = 64,
 	PERF_DATA_ATTR = 64,
 	PERF_DATA_TRACING_DATA = 66,
@@ -23,13 +23,13 @@ enum perf_data_type {
 	PERF_DATA_FEATURE = 80,
 	PERF_DATA_COMPRESSED = 81,
 	PERF_DATA_COMPRESSED2 = 83,
-	PERF_DATA_TYPE_COUNT = 88, /* that have a name: perf_data_type_name */
+	PERF_DATA_TYPE_COUNT = 88, /* those with a name: perf_data_type_name */
 };
 
-/* struct perf_event_header's misc, of a build-id's own record. */
+/* Bit of misc in struct perf_event_header, in build-ID records. */
 #define PERF_DATA_MISC_BUILD_ID_SIZE (1 << 15)
 
-/* The bits of struct perf_event_attr that count here, by number. */
+/* The relevant bits of struct perf_event_attr, by number. */
 enum {
 	PERF_DATA_FLAG_FREQ = 10,
 	PERF_DATA_FLAG_SAMPLE_ID_ALL = 18,

@@ -45,7 +45,7 @@ static void read_epochs(struct perf_data_jit_code *code, const char *path)
 	perfstream_jit_finish(&code->epochs);
 }
 
-/* Tries a path, which is freed. */
+/* Tries a path, and frees it. */
 static void try_dump(struct perf_data_jit_code *code, char *path)
 {
 	if (path && code->dump == NULL) {
@@ -60,7 +60,7 @@ static void try_dump(struct perf_data_jit_code *code, char *path)
 	free(path);
 }
 
-/* The last two parts of a path: perf keeps the dumps of some agents in folders of their own. */
+/* The last two components of a path: perf keeps the dumps of some agents in separate folders. */
 static struct str last_two(struct str path)
 {
 	struct str base = str_base_name(path);
@@ -90,7 +90,7 @@ uint32_t perf_data_jit_epoch(const struct perf_data_jit *j, uint32_t code, uint6
 
 /* ---- names ---- */
 
-/* A map that lies beside the perf.data file may be of whoever owns that. */
+/* A map next to the perf.data file may belong to the owner of that file. */
 static void try_map(const struct perf_data_jit *j, struct perf_data_jit_code *code, char *path)
 {
 	struct stat st;

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* What went wrong: of one, and of several, where the count is put in front. */
+/* The texts for a problem: for one occurrence, and for several, after the count. */
 struct trouble {
 	enum note_kind kind;
 	const char *one, *several;
@@ -128,7 +128,7 @@ static void note_guesses(struct perf_data *p)
 			"the same path and layout");
 }
 
-/* Types that tell nothing of stacks are no loss worth a word. */
+/* Types that do not affect stacks need no note. */
 static bool is_expected(uint32_t type)
 {
 	static const char *const expected[] = {"ID_INDEX", "THREAD_MAP", "CPU_MAP", "TIME_CONV",
@@ -165,7 +165,7 @@ static void note_unknown(struct perf_data *p)
 	strbuf_deinit(&list);
 }
 
-/* What AUXTRACE_INFO tells: tools/perf/util/auxtrace.h. */
+/* The contents of AUXTRACE_INFO: tools/perf/util/auxtrace.h. */
 static const char *trace_name(uint32_t kind)
 {
 	static const char *const names[] = {"of an unknown kind", "Intel PT", "Intel BTS",
@@ -174,7 +174,7 @@ static const char *trace_name(uint32_t kind)
 	return names[kind < ARRAY_SIZE(names) ? kind : 0];
 }
 
-/* Samples of hardware that are no stacks. */
+/* Notes about hardware traces and branches, which are not stacks. */
 static void note_hardware(struct perf_data *p)
 {
 	const struct perf_data_file *file = &p->file;

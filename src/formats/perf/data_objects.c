@@ -16,12 +16,12 @@
 #include "obj/object_open.h"
 #include "obj/objfile.h"
 
-/* Files that are kept open; others are opened again when they are needed. */
+/* Files kept open; others are reopened when needed. */
 enum { OPEN_MAX = 256 };
-/* What is read whole rather than kept open, when there are more. */
+/* Beyond that number, files up to this size are read completely instead of being kept open. */
 #define SMALL_FILE ((uint64_t)1 << 20)
 
-/* Whether the file says that it was recorded here. */
+/* Whether the recording was made on this machine, according to the file. */
 static bool is_same_machine(const struct perf_data_facts *facts)
 {
 	struct utsname name;
@@ -41,7 +41,7 @@ static bool is_same_kernel(const struct perf_data_facts *facts)
 	       str_equal(facts->host, str_from(name.nodename));
 }
 
-/* Old files do not say. */
+/* Old files do not state it. */
 static const struct arch *arch_of(const struct perf_data_facts *facts)
 {
 	return facts->arch.size ? arch_of_name(facts->arch) : arch_here();
@@ -94,7 +94,7 @@ uint32_t perf_data_objects_add(
 
 /* ---- the kernel ---- */
 
-/* "/lib/modules/…/snd-hda.ko.xz" and "[snd_hda]" are one module. */
+/* Makes "/lib/modules/…/snd-hda.ko.xz" and "[snd_hda]" the same name. */
 static struct str module_name(struct str path, char *name, size_t room)
 {
 	struct str base = str_base_name(path);
@@ -128,7 +128,7 @@ uint32_t perf_data_objects_add_kernel(
 		o, module_name(path, name, sizeof(name)), build_id, OBJECT_KERNEL);
 }
 
-/* A note of ELF: sizes of name and contents, a type, the name, the contents. */
+/* Searches ELF notes: sizes of name and contents, a type, the name, the contents. */
 static bool notes_have_build_id(struct cursor *c, struct str build_id)
 {
 	enum { NOTE_BUILD_ID = 3 };
@@ -148,7 +148,7 @@ static bool notes_have_build_id(struct cursor *c, struct str build_id)
 	return false;
 }
 
-/* Whether the running kernel has that build-id; -1: it does not tell. */
+/* Whether the running kernel has the build ID; -1: unknown. */
 static int kernel_has_build_id(struct str build_id)
 {
 	uint8_t bytes[4096];
@@ -164,7 +164,7 @@ static int kernel_has_build_id(struct str build_id)
 	return size ? notes_have_build_id(&c, build_id) : -1;
 }
 
-/* Whether it is loaded where it was: since then it may have been started anew, elsewhere. */
+/* Whether the kernel is still loaded at this address: a reboot may have moved it. */
 static bool kernel_is_at(uint64_t va)
 {
 	struct kallsyms *names;
@@ -193,7 +193,7 @@ void perf_data_objects_check_kernel(struct perf_data_objects *o)
 
 /* ---- files ---- */
 
-/* Tries a path, which is freed. */
+/* Tries a path, and frees it. */
 static void try_path(struct perf_data_objects *o, struct perf_data_object *row, char *path)
 {
 	if (path && row->file == NULL) {
@@ -234,7 +234,7 @@ static void try_by_build_id(struct perf_data_objects *o, struct perf_data_object
 	try_path(o, row, xasprintf("/usr/lib/debug/.build-id/%.2s/%s.debug", id.data, id.data + 2));
 }
 
-/* Whether the file has a segment of code that is mapped as the object's was. */
+/* Whether the file has an executable segment that matches the object's mapping. */
 static bool has_layout(const struct perf_data_object *row)
 {
 	const uint64_t page = 4096;
@@ -250,7 +250,7 @@ static bool has_layout(const struct perf_data_object *row)
 	return false;
 }
 
-/* The file at the path, without a build ID to show that it is the one that ran. */
+/* Tries the file at the path, without a build ID to confirm that it is the one that ran. */
 static void try_guess(struct perf_data_objects *o, struct perf_data_object *row, struct str path)
 {
 	try_path(o, row, xstrndup(path.data, path.size));
@@ -285,7 +285,7 @@ static struct perf_data_object *open_object(struct perf_data_objects *o, uint32_
 	return row;
 }
 
-/* Opens it once more if it was closed for want of descriptors. */
+/* Reopens the object if it was closed to limit open files. */
 static struct perf_data_object *reopen_object(struct perf_data_objects *o, uint32_t object)
 {
 	struct perf_data_object *row = open_object(o, object);
@@ -338,8 +338,8 @@ uint64_t perf_data_objects_slide(
 }
 
 /*
- * The file that rules are to be read from, as long as there is the object: that of code made at run
- * time is small, and so need not stay open.  NULL: there is none.
+ * The file to read unwind rules from, open as long as the object.  The file of code made at run
+ * time is small, so it is read into memory.  NULL: there is none.
  */
 static struct objfile *file_for_cfi(struct perf_data_objects *o, uint32_t object)
 {
@@ -365,7 +365,7 @@ struct cfi_table *perf_data_objects_cfi(struct perf_data_objects *o, uint32_t ob
 	row->is_cfi_tried = true;
 	struct objfile *file = file_for_cfi(o, object);
 	row = &o->rows.data[object];
-	/* Without rules the walker still has its heuristics. */
+	/* Without rules, the walker can still use its heuristics. */
 	if (file)
 		row->cfi = objfile_open_cfi(file);
 	close_object(o, object);

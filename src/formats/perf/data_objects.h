@@ -30,52 +30,53 @@ struct perf_data_object {
 	struct str path, build_id; /* in the arena */
 	enum object_kind kind;
 	bool is_tried, is_cfi_tried;
-	bool is_guess; /* nothing but path and layout say that it is the file that ran */
+	bool is_guess;		    /* only path and layout indicate that it is the file that ran */
 	uint64_t map_off, map_size; /* the first mapping of its code, in the file; 0, 0: none */
-	struct objfile *file;	    /* NULL: not to be had, not tried, or closed again */
-	struct file_bytes bytes;    /* of cfi_file */
-	struct objfile *cfi_file;   /* what cfi reads, if that is not file; NULL: it is */
-	struct str open_path;	    /* where; in the arena */
+	struct objfile *file;	    /* NULL: unavailable, not tried, or closed again */
+	struct file_bytes bytes;    /* for cfi_file */
+	struct objfile *cfi_file;   /* the file that cfi reads, if it is not `file`; else NULL */
+	struct str open_path;	    /* where it was found; in the arena */
 	struct cfi_table *cfi;	    /* NULL: none, or not tried */
 };
 
 struct perf_data_objects {
 	const struct perf_data_file *file;
 	struct arena *arena;
-	struct str_table keys; /* to the same place in rows */
+	struct str_table keys; /* to the same index in rows */
 	VEC(struct perf_data_object) rows;
-	bool keeps_open; /* so that code can be read; to be set before the first is opened */
+	bool keeps_open; /* so that code can be read; set it before the first is opened */
 	size_t open_count;
-	struct map slides; /* by object and file offset: how far slides are from plain ones */
+	struct map slides; /* by object and file offset: differences of slides from the simple
+			      ones */
 	VEC(uint64_t) distances;
-	bool is_this_machine;	 /* by the name of the host */
+	bool is_this_machine;	 /* by host name */
 	const struct arch *arch; /* of the recording; NULL: its stacks cannot be walked */
-	bool is_this_kernel;	 /* its names fit */
-	uint64_t kernel_va;	 /* where the kernel said that its code begins; 0: it did not */
+	bool is_this_kernel;	 /* its names can be used */
+	uint64_t kernel_va;	 /* start of the kernel's code when recording; 0: unknown */
 };
 
 void perf_data_objects_init(
 	struct perf_data_objects *o, const struct perf_data_file *file, struct arena *arena);
 void perf_data_objects_deinit(struct perf_data_objects *o);
 
-/* The object's number, added at first sight. */
+/* The object's number; added if new. */
 uint32_t perf_data_objects_add(
 	struct perf_data_objects *o, struct str path, struct str build_id, enum object_kind kind);
-/* The same of a mapping in the kernel: "[kernel]", "[ext4]". */
+/* The same for a kernel mapping: "[kernel]", "[ext4]". */
 uint32_t perf_data_objects_add_kernel(
 	struct perf_data_objects *o, struct str path, struct str build_id);
 
-/* What to subtract from addresses at low_va, mapped from file_off, for the object's own. */
+/* Subtract it from addresses at low_va, mapped from file_off, to get the object's addresses. */
 uint64_t perf_data_objects_slide(
 	struct perf_data_objects *o, uint32_t object, uint64_t low_va, uint64_t file_off);
-/* Whether its file is not to be had here. */
+/* Whether its file is unavailable. */
 bool perf_data_objects_is_missing(struct perf_data_objects *o, uint32_t object);
 /* Unwind rules; NULL: none. */
 struct cfi_table *perf_data_objects_cfi(struct perf_data_objects *o, uint32_t object);
-/* Copies code at an obj_addr; false: it is not to be had. */
+/* Copies code at an obj_addr; false: unavailable. */
 bool perf_data_objects_code(struct perf_data_objects *o, uint32_t object, uint64_t obj_addr,
 	uint8_t *bytes, size_t size);
 
-/* When all is read: whether the running kernel is the one that was recorded. */
+/* After reading: checks whether the running kernel is the recorded one. */
 void perf_data_objects_check_kernel(struct perf_data_objects *o);
 #endif

@@ -16,8 +16,8 @@
 #include "base/alloc.h"
 
 /*
- * A sample has a weight in each metric: with more than this for so many samples, files of many
- * events would take more memory than they should.
+ * A sample has a weight in each metric.  Beyond this size, files with many events would take too
+ * much memory, so events are left out.
  */
 #define WEIGHT_BYTES_FREE ((uint64_t)32 << 20)
 #define WEIGHT_BYTES_PER  2
@@ -44,7 +44,7 @@ static uint32_t add_measure(struct perf_data *p, const struct perf_data_event *e
 	return (uint32_t)(p->measures.count - 1);
 }
 
-/* Events without samples, such as the dummies that only tell of mappings, are none to be shown. */
+/* Events without samples, such as dummies for mappings, do not become metrics. */
 static void choose_measures(struct perf_data *p)
 {
 	struct perf_data_event *events = p->file.events.rows.data;
@@ -106,7 +106,7 @@ static void take_records(struct perf_data *p)
 			perf_data_take_sample(p, &record);
 			continue;
 		}
-		/* What samples mean is decided by what came before them. */
+		/* The meaning of samples depends on the records before them. */
 		perf_data_finish_samples(p);
 		if (record.type == PERFSTREAM_MMAP || record.type == PERFSTREAM_MMAP2)
 			take_mmap(p, &record, time_ns);
@@ -161,7 +161,7 @@ static void add_sample(struct perf_data *p, const struct perf_data_row *row, int
 	stack_id stack = capture_tree_stack(&p->tree, row->node, &flags);
 
 	count_flags(p, flags);
-	/* An event may have the name of the metric that counts samples. */
+	/* An event may have the same name as the metric of the number of samples. */
 	weight[metric.i] = row->weight;
 	weight[p->samples.i] = 1;
 	if (p->has_threads)

@@ -10,7 +10,7 @@
 #include "formats/perf/data_stacks.h"
 #include "formats/readers.h"
 
-/* A sample until its stack has names. */
+/* A sample until its stack is named. */
 struct perf_data_row {
 	uint64_t time_ns;
 	int64_t weight;
@@ -18,7 +18,7 @@ struct perf_data_row {
 	uint32_t cpu; /* or PERFSTREAM_NO_CPU */
 };
 
-/* A sample whose stack is not looked up yet. */
+/* A sample whose stack has not been looked up yet. */
 struct perf_data_pending {
 	const struct perf_data_event *event;
 	struct perfstream_sample sample;
@@ -27,7 +27,7 @@ struct perf_data_pending {
 };
 enum { PERF_DATA_PENDING_MAX = 16 };
 
-/* A metric, which several events of one name share. */
+/* A metric, shared by events with the same name. */
 struct perf_data_measure {
 	struct str name, unit;
 	uint64_t sum; /* of all weights */
@@ -46,25 +46,25 @@ struct perf_data {
 	struct capture_tree tree;
 	VEC(struct perf_data_measure) measures;
 	metric_id samples;
-	struct map counter_values; /* by id and thread: places in last_values */
+	struct map counter_values; /* by id and thread: index in last_values */
 	VEC(uint64_t) last_values;
 	VEC(struct perf_data_row) rows;
-	struct map cpu_labels; /* CPU → label set of the builder's */
+	struct map cpu_labels; /* CPU → label set of the builder */
 	struct perf_data_pending pending[PERF_DATA_PENDING_MAX];
 	size_t pending_count;
 	bool has_time, has_threads;
 	uint64_t start_ns, end_ns; /* of the samples */
-	uint64_t left_out;	   /* samples of events for which there is no room */
+	uint64_t left_out;	   /* samples of events without room */
 	uint64_t too_heavy;
-	uint64_t plain_branches; /* samples with branches that are no calls */
+	uint64_t plain_branches; /* samples with branches that are not calls */
 	uint64_t truncated, foreign;
 };
 
-/* The sample waits for others, or is finished with them. */
+/* Queues or adds the sample. */
 void perf_data_take_sample(struct perf_data *p, const struct perfstream_record *record);
-/* Gives those that wait their stacks, before anything changes what their addresses mean. */
+/* Finds the stacks of queued samples, before anything changes the meaning of their addresses. */
 void perf_data_finish_samples(struct perf_data *p);
-/* When all is built: its notes, its statistics, and what the header has. */
+/* After building: adds notes, statistics, and the header. */
 void perf_data_say(struct perf_data *p);
 
 #endif

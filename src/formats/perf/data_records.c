@@ -3,8 +3,8 @@
  * of the CPUs are written one after the other, so records are in order only within pieces; they are
  * sorted by time as a whole, which takes no work if they are already in order.
  *
- * Records without a time (from kernels before 2.6.38) belong to their round of writing: perf
- * handles them before the samples of that round and of the previous one.
+ * Records without a time (from kernels before 2.6.38) belong to the round in which perf wrote them.
+ * perf processes them before the samples of that round and of the previous one.
  */
 #include "formats/perf/data_file.h"
 
@@ -15,7 +15,7 @@
 
 #define PART_SHIFT  48
 #define OFFSET_MASK (((perf_data_place)1 << PART_SHIFT) - 1)
-/* Half of what base/decompress.h lets whole files have: a growing buffer is there twice. */
+/* Half of the limit in base/decompress.h, because a growing buffer exists twice. */
 #define UNPACKED_FREE  ((uint64_t)32 << 20)
 #define UNPACKED_RATIO 256
 enum { HEADER_SIZE = 8 };
@@ -84,7 +84,7 @@ struct perfstream_record perf_data_record(const struct perf_data_file *file, siz
 {
 	struct perfstream_record record;
 
-	/* It was whole when it was put in order. */
+	/* It was complete when the records were sorted. */
 	(void)perfstream_record_at(place_bytes(file, file->places[file->order[i].index]),
 		UINT16_MAX, file->is_swapped, &record);
 	return record;
@@ -111,9 +111,9 @@ void perf_data_bad(struct perf_data_file *file, const struct perfstream_record *
 	}
 }
 
-/* ---- records that are reported at once ---- */
+/* ---- records processed immediately ---- */
 
-/* ATTR: an attribute, and its ids up to the record's end. */
+/* Reads ATTR: an attribute, and its ids up to the record's end. */
 static void read_attr(struct perf_data_file *file, const struct perfstream_record *record)
 {
 	struct cursor c = perfstream_body(record);
@@ -151,7 +151,7 @@ static void read_lost(struct perf_data_file *file, const struct perfstream_recor
 	*(is_records ? &file->lost_records : &file->lost_samples) += perfstream_lost(record);
 }
 
-/* AUXTRACE tells how many bytes of a trace follow it, AUXTRACE_INFO what they are. */
+/* AUXTRACE has the number of trace bytes that follow it, AUXTRACE_INFO the kind of trace. */
 static void read_trace(struct perf_data_file *file, const struct perfstream_record *record)
 {
 	struct cursor c = perfstream_body(record);
@@ -164,9 +164,9 @@ static void read_trace(struct perf_data_file *file, const struct perfstream_reco
 	file->trace_bytes += cursor_u64(&c);
 }
 
-/* ---- in order ---- */
+/* ---- order ---- */
 
-/* When it is handled; also counts the samples of each event. */
+/* The time by which a record is sorted; also counts the samples of each event. */
 static bool time_of_record(
 	struct perf_data_file *file, const struct perfstream_record *record, uint64_t *time_ns)
 {
@@ -228,7 +228,7 @@ static void finish_round(struct perf_data_file *file)
 static void take_record(
 	struct perf_data_file *file, const struct perfstream_record *record, perf_data_place place);
 
-/* Goes through what was unpacked since the last call; what is not whole yet waits. */
+/* Scans what was unpacked since the last call, except an incomplete record at the end. */
 static void scan_unpacked(struct perf_data_file *file)
 {
 	struct perfstream_record record;
@@ -244,7 +244,7 @@ static void scan_unpacked(struct perf_data_file *file)
 			return;
 		}
 		file->unpacked_done += record.size;
-		/* Packed records in packed records would never end. */
+		/* Compressed records in compressed records could recurse endlessly. */
 		if (record.type == PERF_DATA_COMPRESSED || record.type == PERF_DATA_COMPRESSED2)
 			perf_data_bad(file, &record);
 		else
@@ -319,7 +319,7 @@ static void take_record(
 	}
 }
 
-/* Bytes that follow a record without being part of it. */
+/* The number of bytes that follow a record but are not part of it. */
 static uint64_t bytes_behind(
 	const struct perf_data_file *file, const struct perfstream_record *record)
 {
@@ -332,7 +332,7 @@ static uint64_t bytes_behind(
 	return is_trace ? cursor_u64(&c) : ((uint64_t)cursor_u32(&c) + 7) & ~UINT64_C(7);
 }
 
-/* Each part has rounds and a packed stream of its own. */
+/* Each part has its own rounds and its own compressed stream. */
 static void begin_part(struct perf_data_file *file)
 {
 	file->round_ns = file->next_round_ns = file->most_ns = 0;

@@ -1,9 +1,9 @@
 /*
  * Samples: each becomes a row with its weight and its stack's node.
  *
- * Most stacks are known, and finding one takes two cache misses: the hash slot, and the chain that
- * it refers to, somewhere in the file.  So samples are processed in batches, and memory for one is
- * prefetched while others are decoded.
+ * Most stacks occurred before, and finding one takes two cache misses: the hash slot, and the chain
+ * that it refers to, somewhere in the file.  So samples are processed in batches, and memory for
+ * one is prefetched while others are decoded.
  */
 #include "formats/perf/data_reader.h"
 
@@ -25,7 +25,7 @@ static void add_row(struct perf_data *p, uint32_t metric, uint64_t weight,
 				   metric, sample->cpu});
 }
 
-/* How much a counter has counted since it was last seen. */
+/* The difference of a counter from its previous value. */
 static uint64_t counted_since(struct perf_data *p, const struct perfstream_read *read, int64_t tid)
 {
 	bool added;
@@ -40,7 +40,7 @@ static uint64_t counted_since(struct perf_data *p, const struct perfstream_read 
 	return read->value >= before ? read->value - before : read->value;
 }
 
-/* One of a group, or alone with what it counted: the counters' growth is the weight. */
+/* Adds a sample of one counter or of a group: the weight is the counters' increase. */
 static void add_counted(struct perf_data *p, const struct perf_data_event *event,
 	struct perfstream_sample *sample, uint32_t node, uint32_t thread)
 {
@@ -56,7 +56,7 @@ static void add_counted(struct perf_data *p, const struct perf_data_event *event
 	}
 }
 
-/* A sample between being decoded and being given its stack. */
+/* Begins a sample, whose stack is found later. */
 static void begin_sample(struct perf_data *p, struct perf_data_pending *pending)
 {
 	const struct perfstream_sample *sample = &pending->sample;

@@ -14,14 +14,14 @@
 
 enum { FRAME_TRUNCATED = 0, FRAME_UNKNOWN = 1, FRAMES_SPECIAL = 2 };
 enum { KNOWN_SLOTS = 1 << 15, CHAINS_FIRST = 1 << 12 };
-/* What the kernel takes where an event does not say. */
+/* The kernel's limit if the event does not set one. */
 enum { MAX_STACK_DEFAULT = 127 };
 /*
- * A frame takes some 250 bytes until the end, a node some 100, and a chain has 8 for each: so that
- * no file takes more than it should, there are no more than a share of its size.
+ * Limits by the file's size: a frame takes about 250 bytes in all, a node about 100, while each has
+ * 8 in a chain.
  */
 enum { FRAMES_FREE = 100000, FRAME_BYTES = 100, NODES_FREE = 300000, NODE_BYTES = 32 };
-/* Above the numbers of states of address spaces. */
+/* Above the bits of address space generations. */
 enum { EPOCH_SHIFT = 44 };
 
 static uint32_t add_frame(struct perf_data_stacks *s, uint32_t object, uint64_t obj_addr)
@@ -30,7 +30,7 @@ static uint32_t add_frame(struct perf_data_stacks *s, uint32_t object, uint64_t 
 	return (uint32_t)(s->frames.count - 1);
 }
 
-/* An object as the names know it. */
+/* Adds an object to the names. */
 static uint32_t add_named(struct perf_data_stacks *s, struct str path, struct str build_id,
 	enum capture_object_kind kind)
 {
@@ -128,7 +128,7 @@ static void map_kernel(struct perf_data_stacks *s, const struct perfstream_mmap 
 						     .object = object});
 }
 
-/* From now on its code is its own, and no longer its parent's. */
+/* From now on, the process's generated code is its own, not its parent's. */
 static void map_jitdump(struct perf_data_stacks *s, uint32_t process, struct str path)
 {
 	struct perf_data_process *p = &s->tasks->processes.data[process];
@@ -178,7 +178,7 @@ bool perf_data_stacks_resolve(struct perf_data_stacks *s, uint32_t process, uint
 
 /* ---- frames ---- */
 
-/* The number in names of an object. */
+/* The number of an object in names. */
 static uint32_t named_object(struct perf_data_stacks *s, uint32_t object)
 {
 	static const enum capture_object_kind kinds[OBJECT_KIND_COUNT] = {
@@ -202,7 +202,7 @@ static uint32_t named_object(struct perf_data_stacks *s, uint32_t object)
 	return s->named.data[object];
 }
 
-/* Beyond what is kept apart, all addresses of an object are one. */
+/* Adds a frame; beyond the limit, all addresses of an object share one. */
 static uint32_t intern_frame(struct perf_data_stacks *s, uint32_t object, uint64_t obj_addr)
 {
 	bool added;
@@ -233,7 +233,7 @@ static void name_jit(
 	capture_names_add(s->names, number, va, &frame, 1);
 }
 
-/* What stands at an address changes: each epoch of it is an object of its own, all of one name. */
+/* The code at an address changes, so each epoch is a separate object, all with the same name. */
 static uint32_t jit_frame(
 	struct perf_data_stacks *s, uint32_t process, uint64_t va, uint64_t time_ns)
 {
@@ -266,7 +266,7 @@ static uint32_t find_user_frame(
 	return intern_frame(s, named_object(s, m->object), va - m->slide);
 }
 
-/* The state that decides what an address means: of the space and of code made at run time. */
+/* The state that determines what an address means: of the space and of generated code. */
 static uint64_t context_of(const struct perf_data_stacks *s, uint32_t process, uint64_t time_ns)
 {
 	const struct perf_data_process *p = &s->tasks->processes.data[process];
@@ -287,7 +287,7 @@ uint32_t perf_data_stacks_user_frame(
 		return slot->frame;
 	uint32_t frame = find_user_frame(s, process, va, time_ns);
 
-	/* Finding it may have opened its object, which changes the state. */
+	/* Finding it may have opened its object, which changes the context. */
 	context = context_of(s, process, time_ns);
 	slot = &s->known[hash_pair(context, va) & (KNOWN_SLOTS - 1)];
 	*slot = (struct perf_data_known){context, va, frame};
@@ -331,7 +331,7 @@ static uint32_t frame_in_mode(struct perf_data_stacks *s, uint32_t process, unsi
 
 /* ---- chains ---- */
 
-/* The mode that a context begins; 0: what follows is not known. */
+/* The mode after a context marker; 0: unknown. */
 static unsigned int mode_of_context(uint64_t context)
 {
 	switch (context) {
@@ -352,8 +352,8 @@ static unsigned int mode_of_context(uint64_t context)
 }
 
 /*
- * A return address is looked up one before it: the call may be the last thing in its function.  The
- * first address of each mode is where it was interrupted.
+ * The address to look up: for callers, one before the return address, as a call may be the last
+ * instruction of its function.  The first address in each mode is the interrupted one.
  */
 static uint64_t frame_address(uint64_t va, bool is_first)
 {
@@ -366,30 +366,30 @@ void perf_data_stacks_cut(struct perf_data_stacks *s, enum perf_data_cut cut)
 	vec_push(&s->scratch, FRAME_TRUNCATED);
 }
 
-/* Whether the sample came with a copy of the user stack, to be walked. */
+/* Whether the event's samples have a copy of the user stack, which can be walked. */
 static bool has_stack(const struct perf_data_event *event)
 {
 	return event->layout.sample_type & PERFSTREAM_FIELD_STACK_USER;
 }
 
 /*
- * Whether the processor remembered the calls that were under way.  Then they are the program's part
- * of the stack, and what the kernel found by frame pointers is not.
+ * Whether the sample has the active calls recorded by the processor (LBR).  They replace the
+ * program's part of the stack that the kernel found by frame pointers.
  */
 static bool has_calls(const struct perf_data_event *event, const struct perfstream_sample *sample)
 {
 	return sample->branches.count && perf_data_event_has_calls(event);
 }
 
-/* Whether it remembers no more, so that there may have been more calls. */
+/* Whether the processor's buffer was full, so that calls may be missing. */
 static bool is_full(const struct perf_data_stacks *s, size_t calls)
 {
-	enum { HASWELL = 16, SKYLAKE = 32 }; /* where the file does not tell: perf before 4.18 */
+	enum { HASWELL = 16, SKYLAKE = 32 }; /* if the file does not state it: perf before 4.18 */
 
 	return s->branch_depth ? calls >= s->branch_depth : calls == HASWELL || calls == SKYLAKE;
 }
 
-/* Where the program was in a chain's part of it, if there is one; else where it was called last. */
+/* The program's address in the chain, if it has one; else the target of the last call. */
 static uint64_t leaf_of_calls(const struct perfstream_sample *sample, size_t at)
 {
 	uint64_t va = at < sample->chain.count ? perfstream_word(&sample->chain, at)
@@ -402,9 +402,9 @@ static uint64_t leaf_of_calls(const struct perfstream_sample *sample, size_t at)
 }
 
 /*
- * The program's part from calls: where it was, then where each call was made.  These are addresses
- * of the calls themselves.  (perf's resolve_lbr_callchain_sample has the target of the last call
- * for the leaf, and so the function's first line.)
+ * Adds the program's part from calls: the leaf, then the address of each call itself.  (For the
+ * leaf, perf's resolve_lbr_callchain_sample uses the target of the last call, and so the function's
+ * first line.)
  */
 static void read_calls(struct perf_data_stacks *s, uint32_t process,
 	const struct perfstream_sample *sample, uint64_t leaf)
@@ -421,7 +421,7 @@ static void read_calls(struct perf_data_stacks *s, uint32_t process,
 		perf_data_stacks_cut(s, PERF_DATA_CUT_CALLS);
 }
 
-/* Where the program's part of a chain begins; its end if there is none. */
+/* The index where the program's part of a chain begins; its end if there is none. */
 static size_t user_part(const struct perfstream_words *chain)
 {
 	size_t i = 0;
@@ -431,7 +431,7 @@ static size_t user_part(const struct perfstream_words *chain)
 	return i < chain->count ? i + 1 : i;
 }
 
-/* The chain's frames, leaf first, into scratch; whether it has some of the program. */
+/* Adds the chain's frames to scratch, leaf first; returns whether any are the program's. */
 static bool read_chain(struct perf_data_stacks *s, uint32_t process,
 	const struct perf_data_event *event, const struct perfstream_sample *sample)
 {
@@ -444,7 +444,7 @@ static bool read_chain(struct perf_data_stacks *s, uint32_t process,
 		uint64_t va = perfstream_word(&sample->chain, i);
 
 		if (va == PERFSTREAM_CONTEXT_DEFERRED)
-			break; /* what follows is a number, not an address */
+			break; /* a number follows, not an address */
 		if (va >= PERFSTREAM_CONTEXT_MAX) {
 			mode = mode_of_context(va);
 			is_first = true;
@@ -489,7 +489,7 @@ static bool is_same_chain(const struct perf_data_chain *a, const struct perf_dat
 	       memcmp(a->bytes, b->bytes, a->count * sizeof(uint64_t)) == 0;
 }
 
-/* Where the chain stands, or would. */
+/* The slot of the chain, used or free. */
 static struct perf_data_chain *find_chain(
 	const struct perf_data_stacks *s, const struct perf_data_chain *chain)
 {
@@ -530,7 +530,7 @@ static struct perf_data_chain chain_of(const struct perf_data_stacks *s, uint32_
 	};
 }
 
-/* The stack of a sample with no part known yet. */
+/* The node of a sample whose chain is new. */
 static uint32_t new_node(struct perf_data_stacks *s, uint32_t process,
 	const struct perf_data_event *event, const struct perfstream_sample *sample)
 {
@@ -564,7 +564,7 @@ void perf_data_stacks_expect(const struct perf_data_stacks *s, uint32_t process,
 
 void perf_data_stacks_fetch(const struct perf_data_stacks *s, const struct perf_data_chain *chain)
 {
-	enum { LINE = 64, LINES = 2 }; /* a processor fetches what follows by itself */
+	enum { LINE = 64, LINES = 2 }; /* the processor prefetches further lines itself */
 	const struct perf_data_chain *slot = &s->chains[chain->hash & (s->chain_slots - 1)];
 
 	if (chain->bytes == NULL || slot->hash != chain->hash)
@@ -579,7 +579,7 @@ uint32_t perf_data_stacks_node(struct perf_data_stacks *s, uint32_t process,
 {
 	if (chain->bytes == NULL)
 		return new_node(s, process, event, sample);
-	/* An object that was opened meanwhile has changed what addresses mean. */
+	/* If an object was opened in between, addresses have a new meaning. */
 	if (chain->context != context_of(s, process, sample->time_ns))
 		*chain = chain_of(s, process, event, sample);
 	const struct perf_data_chain *known = find_chain(s, chain);
@@ -592,7 +592,7 @@ uint32_t perf_data_stacks_node(struct perf_data_stacks *s, uint32_t process,
 
 	chain->node = new_node(s, process, event, sample);
 	chain->is_cut = s->cuts[PERF_DATA_CUT_MAX] != cuts;
-	/* Where an object was opened for it, the state is another one now. */
+	/* If an object was opened for it, the context has changed. */
 	if (chain->context == context_of(s, process, sample->time_ns))
 		keep_chain(s, chain);
 	return chain->node;

@@ -8,12 +8,12 @@
 
 #include "base/alloc.h"
 
-/* A task takes some 400 bytes, with what finds it; its record has at least 24. */
+/* A task takes about 400 bytes, including indexes; its record has at least 24. */
 enum { TASKS_FREE = 50000, TASK_BYTES = 200 };
-/* Mappings moved in memory: a change of a space of some hundred of them is nothing. */
+/* Number of mappings moved in memory: the limit is far above a change in a space with hundreds. */
 #define WORK_FREE     ((uint64_t)1 << 28)
 #define WORK_PER_BYTE 16
-#define MAPPINGS_MAX  ((size_t)1 << 16) /* as the kernel has it, of one process */
+#define MAPPINGS_MAX  ((size_t)1 << 16) /* the kernel's limit per process */
 
 void perf_data_tasks_init(
 	struct perf_data_tasks *t, struct arena *arena, const struct arch *arch, size_t input_size)
@@ -47,7 +47,7 @@ void perf_data_tasks_deinit(struct perf_data_tasks *t)
 	str_table_deinit(&t->names);
 }
 
-/* Whether there is room for one more; the first stands for all that there is none for. */
+/* Whether there is room for another; without room, the first one stands in. */
 static bool has_room(struct perf_data_tasks *t, size_t count)
 {
 	if (count < t->most)
@@ -149,7 +149,7 @@ void perf_data_tasks_comm(struct perf_data_tasks *t, int64_t pid, int64_t tid, b
 	p->jit = NO_ID;
 }
 
-/* A space of its own, to be changed; false: that would be too much work. */
+/* Gives the process its own space, to change it; false: that would be too much work. */
 static bool own_space(struct perf_data_tasks *t, struct perf_data_process *p)
 {
 	if (p->space && p->space->users == 1)
@@ -173,7 +173,7 @@ static bool own_space(struct perf_data_tasks *t, struct perf_data_process *p)
 	return true;
 }
 
-/* Mappings that have to be moved for one at that address. */
+/* How many mappings must be moved to insert one at that address. */
 static size_t work_of(const struct unwind_space *space, uint64_t low_va)
 {
 	bool is_last = space->count == 0 || space->mappings[space->count - 1].high_va <= low_va;
@@ -186,7 +186,7 @@ void perf_data_tasks_map(
 {
 	struct perf_data_process *p = &t->processes.data[process];
 
-	/* The same again changes nothing: what is cached of the space stays good. */
+	/* An existing mapping changes nothing, and keeps cached results valid. */
 	if (p->space && unwind_space_has(&p->space->space, mapping))
 		return;
 	if (!own_space(t, p)) {

@@ -17,7 +17,7 @@
 #include "model/builder.h"
 #include "unwind/space.h"
 
-/* Shared by so many processes. */
+/* A space, and the number of processes that share it. */
 struct perf_data_space {
 	struct unwind_space space;
 	size_t users;
@@ -27,11 +27,11 @@ struct perf_data_process {
 	int64_t pid;
 	uint64_t start_ns;
 	struct str name;	       /* in the arena */
-	struct perf_data_space *space; /* NULL: nothing is mapped */
-	int64_t code_pid; /* whose files tell of its code made at run time: its own, or a parent's
-			   */
+	struct perf_data_space *space; /* NULL: no mappings */
+	int64_t code_pid; /* the process whose files describe its generated code: itself or a
+			     parent */
 	uint32_t jit;	  /* the reader's number of that code; NO_ID: none yet */
-	process_id id;	  /* of the profile; NO_ID: not there yet */
+	process_id id;	  /* in the profile; NO_ID: not added yet */
 };
 
 struct perf_data_thread {
@@ -39,47 +39,47 @@ struct perf_data_thread {
 	uint32_t process;
 	uint64_t start_ns;
 	struct str name; /* in the arena */
-	thread_id id;	 /* of the profile; NO_ID: not there yet */
+	thread_id id;	 /* in the profile; NO_ID: not added yet */
 };
 
 struct perf_data_tasks {
 	const struct arch *arch; /* of the recording; NULL: unknown */
 	struct arena *arena;
-	struct map pids, tids; /* to the last of that number; tids by pid, too */
+	struct map pids, tids; /* to the latest with that number; tids by pid as well */
 	VEC(struct perf_data_process) processes;
 	VEC(struct perf_data_thread) threads;
 	struct str_table names;
-	size_t most;   /* tasks that are kept apart */
-	uint64_t work; /* left for changing spaces, in mappings */
+	size_t most;   /* maximum number of tasks */
+	uint64_t work; /* work left for changing spaces, in mappings */
 	uint64_t unkept_tasks, unkept_maps;
 };
 
-/* arch may be NULL: then no stack may be walked. input_size bounds what is kept. */
+/* arch may be NULL: then stacks cannot be walked.  input_size limits memory. */
 void perf_data_tasks_init(
 	struct perf_data_tasks *t, struct arena *arena, const struct arch *arch, size_t input_size);
 void perf_data_tasks_deinit(struct perf_data_tasks *t);
 
-/* The place of the process, made if it is not known. */
+/* The index of the process, added if unknown. */
 uint32_t perf_data_tasks_process(struct perf_data_tasks *t, int64_t pid, uint64_t time_ns);
-/* The same of a thread of it. */
+/* The same for a thread of a process. */
 uint32_t perf_data_tasks_thread(
 	struct perf_data_tasks *t, int64_t pid, int64_t tid, uint64_t time_ns);
 
 void perf_data_tasks_fork(
 	struct perf_data_tasks *t, int64_t pid, int64_t parent_pid, int64_t tid, uint64_t time_ns);
-/* exec: the process has become another program. */
+/* exec: the process now runs another program. */
 void perf_data_tasks_comm(struct perf_data_tasks *t, int64_t pid, int64_t tid, bool exec,
 	struct str name, uint64_t time_ns);
 void perf_data_tasks_map(
 	struct perf_data_tasks *t, uint32_t process, const struct unwind_mapping *mapping);
-/* Puts a mapping that was pending as it now is, for all that share the space. */
+/* Replaces a pending mapping by the opened one, for all that share the space. */
 void perf_data_tasks_remap(
 	struct perf_data_tasks *t, uint32_t process, const struct unwind_mapping *mapping);
-/* NULL: nothing is mapped there. */
+/* NULL: nothing is mapped at va. */
 const struct unwind_mapping *perf_data_tasks_find(
 	const struct perf_data_tasks *t, uint32_t process, uint64_t va);
 
-/* The thread in the profile; it and its process are put there by the first call. */
+/* The thread in the profile; the first call adds it and its process. */
 thread_id perf_data_tasks_id(
 	struct perf_data_tasks *t, struct builder *b, uint32_t thread, uint64_t start_ns);
 

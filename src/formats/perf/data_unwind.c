@@ -31,7 +31,7 @@ static bool read_code(struct unwind_memory *memory, uint64_t va, uint8_t *bytes,
 		return jit != NO_ID &&
 		       perf_data_jit_bytes(s->jit, jit, va, source->time_ns, bytes, size);
 	}
-	/* The space must stay as it is during a walk. */
+	/* The space must not change during a walk. */
 	uint32_t object = m->object & ~UNWIND_PENDING;
 	uint64_t slide = m->object & UNWIND_PENDING ? perf_data_objects_slide(s->objects, object,
 							      m->low_va, m->low_va - m->slide)
@@ -51,7 +51,7 @@ static bool made_rule(struct unwind_memory *memory, uint64_t va, struct cfi_rule
 	       perf_data_jit_rule(s->jit, jit, va, source->time_ns, rule);
 }
 
-/* What the walker remembers of code no longer holds where other code took its place. */
+/* Drops the walker's cache for code that other code has replaced. */
 static void forget_old_code(struct perf_data_stacks *s, uint32_t process, uint64_t time_ns)
 {
 	const struct perf_data_process *p = &s->tasks->processes.data[process];
@@ -60,7 +60,7 @@ static void forget_old_code(struct perf_data_stacks *s, uint32_t process, uint64
 		unwind_space_touch(&p->space->space);
 }
 
-/* Opens what the walk met unopened; whether there was any. */
+/* Opens the unopened objects that the walk met; returns whether there were any. */
 static bool learn_from_walk(
 	struct perf_data_stacks *s, uint32_t process, const struct unwind_stack *stack)
 {
@@ -93,7 +93,7 @@ static void walk(struct perf_data_stacks *s, uint32_t process, const struct unwi
 	} while (learn_from_walk(s, process, stack));
 }
 
-/* Why the walk did not come to the root; PERF_DATA_CUT_COUNT: it did. */
+/* Why the walk did not reach the root; PERF_DATA_CUT_COUNT: it did. */
 static enum perf_data_cut cut_of(enum unwind_end end)
 {
 	switch (end) {
@@ -111,7 +111,7 @@ static enum perf_data_cut cut_of(enum unwind_end end)
 	return PERF_DATA_CUT_CORRUPT;
 }
 
-/* The callers that follow in scratch are a guess. */
+/* Marks the following callers in scratch as guessed. */
 static void take_guess(struct perf_data_stacks *s)
 {
 	if (s->guessed == 0) {
@@ -127,7 +127,7 @@ static void take_guess(struct perf_data_stacks *s)
 	vec_push(&s->scratch, s->guessed);
 }
 
-/* A guess that leads to no root is worth nothing: the stack is cut there. */
+/* A guess is kept only if it leads to the root; otherwise the stack is truncated there. */
 static void take_frames(struct perf_data_stacks *s, uint32_t process,
 	const struct unwind_stack *stack, uint64_t time_ns)
 {
@@ -168,7 +168,7 @@ void perf_data_stacks_unwind(struct perf_data_stacks *s, uint32_t process,
 			 perf_data_tasks_find(s->tasks, process, regs.value[UNWIND_REG_PC]);
 
 	if (!arch || !has_walkable_regs(sample, &regs) || !is_mapped) {
-		/* Kernel threads have none, and during an exec it is gone. */
+		/* Kernel threads have none, and an exec removes it. */
 		if (in_kernel)
 			return;
 		if (s->scratch.count == 0 && sample->ip)

@@ -5,7 +5,7 @@
 
 #include "model/profile.h"
 
-/* What kind of thing it is: "[kernel.kallsyms]", "[nf_conntrack]", "//anon", "/tmp/perf-7.map" … */
+/* The kind of object: "[kernel.kallsyms]", "[nf_conntrack]", "//anon", "/tmp/perf-7.map" … */
 enum object_kind perf_dso_kind(struct str name);
 
 #endif

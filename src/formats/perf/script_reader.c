@@ -20,30 +20,30 @@
 #include "formats/common/text_input.h"
 #include "formats/perf/script_rows.h"
 
-/* ---- what comes again ---- */
+/* ---- repeated text ---- */
 
 /*
- * First lines of samples that differ from one before in thread, CPU, time and period alone, and
- * blocks of frames that are the same to the byte.  Both are only known again here; what is new is
- * read by script_text.h and script_rows.h, and remembered.
+ * First lines of samples that differ from an earlier one only in thread, CPU, time and period, and
+ * blocks of frames that are identical.  These are only recognized here.  New ones are parsed by
+ * script_text.h and script_rows.h, and remembered.
  *
- * A line that is known by its parts must become what perf_head_scan makes of it.  That takes the
- * first word for the time that ends in a colon and is one, so nothing may stand before it that
- * could be taken for it; what follows is read as the same bytes were.
+ * The result for a recognized first line must equal that of perf_head_scan, which takes the first
+ * word with a valid time and a colon as the time.  So nothing before it may look like one, and the
+ * rest must be identical to a remembered tail.
  */
 
 #define PERF_WHOS ((size_t)1024)
 
-/* What is before the time in a first line, blanks too; in the input. */
+/* The text before the time in a first line, including blanks; points into the input. */
 struct perf_who {
-	const char *data; /* NULL: the place is free */
+	const char *data; /* NULL: unused */
 	uint32_t size;
 	uint32_t thread;
 };
 
-/* What follows the period in a first line, or the time where that has none. */
+/* The text after the period in a first line, or after the time if there is no period. */
 struct perf_tail {
-	struct str text; /* with the line's end; in the input */
+	struct str text; /* with the newline; points into the input */
 	bool has_period;
 	uint32_t event;
 };
@@ -51,21 +51,21 @@ struct perf_tail {
 #define PERF_TAILS 8
 
 struct perf_heads {
-	struct perf_tail tails[PERF_TAILS]; /* the first is what was met last */
+	struct perf_tail tails[PERF_TAILS]; /* most recently used first */
 	size_t tail_count;
-	struct perf_who whos[PERF_WHOS]; /* by a hash of theirs */
+	struct perf_who whos[PERF_WHOS]; /* by hash */
 };
 
-/* The lines below a sample's first one, up to the empty line; without the last one's end. */
+/* The lines below a sample's first one, up to the empty line, without the last newline. */
 struct perf_block {
 	struct span span;
 	uint32_t lines;
 };
 
-/* Samples that are looked up together. */
+/* Samples looked up together. */
 #define PERF_WAITING_MAX 16
 
-/* A sample that is read and not added yet: its stack is that of the block. */
+/* A sample not added yet: its stack is that of the block. */
 struct perf_waiting {
 	struct perf_sample sample;
 	struct perf_block block;
@@ -73,11 +73,11 @@ struct perf_waiting {
 };
 
 struct perf_blocks {
-	struct row_table spans; /* ids are those of stacks */
+	struct row_table spans; /* ids are stack numbers */
 	size_t most;
 };
 
-/* False: it was not seen before. */
+/* False: the block is new. */
 static inline bool perf_blocks_find(
 	const struct perf_blocks *b, const struct perf_block *block, stack_id *stack)
 {
@@ -85,14 +85,14 @@ static inline bool perf_blocks_find(
 	return stack->i != NO_ID;
 }
 
-/* Longer ones are read line by line. */
+/* Larger blocks are read line by line. */
 #define BLOCK_MAX ((size_t)1 << 20)
-/* What a block costs in the table, about, while that grows. */
+/* Approximate memory per block, while the table grows. */
 #define BLOCK_COST 96
-/* What they may take up of a small input. */
+/* Memory for blocks of a small input. */
 #define BLOCKS_MIN ((size_t)1 << 20)
 
-/* Where in the first line of s the first word ends that has a colon at its end; s.size: nowhere. */
+/* In the first line of s, the end of the first word that ends in a colon; s.size: none. */
 static size_t find_colon(struct str s)
 {
 	const uint64_t colons = span_eight(':'), ends = span_eight('\n');
@@ -104,7 +104,7 @@ static size_t find_colon(struct str s)
 		for (; found; found &= found - 1) {
 			size_t at = i + (size_t)__builtin_ctzll(found) / 8;
 			char next = s.data[at + 1];
-			/* Only the lowest bit is sure to be one. */
+			/* Only the lowest bit found is reliable. */
 			if (s.data[at] == '\n' || next == '\t' || next == '\r')
 				return s.size;
 			if (s.data[at] == ':' && (next == ' ' || next == '\n'))
@@ -114,7 +114,7 @@ static size_t find_colon(struct str s)
 	return s.size;
 }
 
-/* The time that ends before the colon, with 6 or 9 decimals and a blank before; false: none. */
+/* The time that ends before the colon, with 6 or 9 decimals and a blank before it; false: none. */
 static bool parse_time(const char *line, size_t colon, size_t *start, uint64_t *time_ns)
 {
 	size_t decimals = colon > 10 && line[colon - 10] == '.' ? 9 : 6;
@@ -140,8 +140,8 @@ static bool parse_time(const char *line, size_t colon, size_t *start, uint64_t *
 }
 
 /*
- * Passes over the number behind the blanks at *at, and takes it for the period; false, and nothing
- * is passed over, if there is none.
+ * Takes the number after the blanks at *at as the period; false, and *at unchanged, if there is
+ * none.
  */
 static bool take_period(struct str s, size_t *at, uint64_t *period)
 {
@@ -159,7 +159,7 @@ static bool take_period(struct str s, size_t *at, uint64_t *period)
 	return true;
 }
 
-/* The line's who, time and period, and where it goes on behind them. */
+/* The who, time and period of a line, and the offset of the rest. */
 struct parts {
 	size_t who_end, tail;
 	uint64_t time_ns, period;
@@ -179,7 +179,7 @@ static bool take_apart(struct str s, struct parts *parts)
 	return true;
 }
 
-/* Where a who is kept; 8 bytes behind its end can be read, as the time is there. */
+/* The slot of a who.  8 bytes after its end must be readable; the time is there. */
 static struct perf_who *who_at(struct perf_heads *h, const char *data, size_t size)
 {
 	uint64_t hash = size;
@@ -192,7 +192,7 @@ static struct perf_who *who_at(struct perf_heads *h, const char *data, size_t si
 	return &h->whos[hash % PERF_WHOS];
 }
 
-/* The thread that a line begins with. */
+/* The thread at the start of a line. */
 static uint32_t thread_of(
 	struct perf_heads *h, struct perf_tasks *tasks, const char *data, size_t size)
 {
@@ -207,7 +207,7 @@ static uint32_t thread_of(
 	return who->thread;
 }
 
-/* The remembered tail of a line, which becomes the first; NULL: none is the same. */
+/* The remembered tail equal to the rest of a line, moved to the front; NULL: none. */
 static const struct perf_tail *tail_of(
 	struct perf_heads *h, struct str rest, const struct parts *parts)
 {
@@ -226,8 +226,8 @@ static const struct perf_tail *tail_of(
 }
 
 /*
- * Takes a sample's first line off the start of rest, if it is whole and ends as one that is
- * remembered: the same as perf_head_scan says of it.
+ * Takes a sample's first line off the start of rest if it is complete and has a remembered tail,
+ * with the same result as perf_head_scan.
  */
 static bool perf_heads_take(struct perf_heads *h, struct perf_tasks *tasks, struct str *rest,
 	struct perf_sample *sample)
@@ -248,13 +248,15 @@ static bool perf_heads_take(struct perf_heads *h, struct perf_tasks *tasks, stru
 	return true;
 }
 
-/* What head and event became of a line that stands at the start of text, with nothing behind. */
+/*
+ * Remembers the first line at the start of text, parsed as head and event, if nothing follows it.
+ */
 static void perf_heads_remember(
 	struct perf_heads *h, struct str text, const struct perf_head *head, uint32_t event)
 {
 	struct parts parts;
 
-	/* Read anew by this reader of few ways, it must say the same. */
+	/* Only if take_apart parses it the same way. */
 	if (!take_apart(text, &parts) || parts.time_ns != head->time_ns ||
 		parts.period != head->period || head->rest.size)
 		return;
@@ -280,7 +282,7 @@ static void perf_blocks_deinit(struct perf_blocks *b)
 	row_table_deinit(&b->spans);
 }
 
-/* The block at the start of text; false if its lines are no plain ones that begin with a tab. */
+/* Finds the block at the start of text; false if its lines do not all begin with a tab. */
 static bool perf_block_scan(struct str text, struct perf_block *block)
 {
 	const uint64_t ends = span_eight('\n');
@@ -295,7 +297,7 @@ static bool perf_block_scan(struct str text, struct perf_block *block)
 		for (uint64_t found = span_find_byte(word, ends); found; found &= found - 1) {
 			unsigned int bits = (unsigned int)__builtin_ctzll(found) & ~7u;
 			size_t at = i + bits / 8;
-			/* Only the lowest bit is sure to be one. */
+			/* Only the lowest bit found is reliable. */
 			if (text.data[at] != '\n')
 				continue;
 			lines++;
@@ -313,7 +315,7 @@ static bool perf_block_scan(struct str text, struct perf_block *block)
 	return false;
 }
 
-/* Has what is known of their blocks brought near, for perf_blocks_find. */
+/* Prefetches known blocks, for perf_blocks_find. */
 static void perf_blocks_warm(
 	const struct perf_blocks *b, const struct perf_waiting *waiting, size_t count)
 {
@@ -337,7 +339,7 @@ static void perf_blocks_remember(
 
 /* ---- the text ---- */
 
-/* What begins a bid is looked for in. */
+/* Bids look at this many bytes. */
 #define BID_BYTES ((size_t)65536)
 
 struct perf_script {
@@ -348,14 +350,14 @@ struct perf_script {
 	struct perf_heads heads;
 	struct perf_blocks blocks;
 	bool is_open;	     /* a sample has begun */
-	bool is_block_ahead; /* and nothing of it was read but its first line */
+	bool is_block_ahead; /* only its first line was read */
 	struct perf_sample sample;
-	struct perf_block block; /* the new one being read line by line; lines 0: none */
+	struct perf_block block; /* the new block being read line by line; lines 0: none */
 	struct perf_waiting waiting[PERF_WAITING_MAX];
 	size_t waiting_count;
 	uint64_t line_number;
 	struct bad_lines bad;
-	uint64_t passed_over; /* lines below frames that are none */
+	uint64_t passed_over; /* lines below frames that are not frames */
 	uint64_t lost;
 };
 
@@ -386,7 +388,7 @@ static bool is_indented(struct str line)
 	return line.data[0] == '\t' || line.data[0] == ' ';
 }
 
-/* Adds the frame in a line, if there is one. */
+/* Adds the frame in a line, if it has one. */
 static bool read_frame(struct perf_script *p, struct str line)
 {
 	struct span span = span_scan(line, '\n');
@@ -396,7 +398,7 @@ static bool read_frame(struct perf_script *p, struct str line)
 		return true;
 	if (!perf_frame_scan(line, &frame))
 		return false;
-	/* Without a sample above, a word of a to f is none. */
+	/* Outside a sample, a single word of the letters a to f is not a frame. */
 	if (!p->is_open && frame.name.size == 0 && !is_indented(line))
 		return false;
 	if (!p->is_open)
@@ -406,7 +408,7 @@ static bool read_frame(struct perf_script *p, struct str line)
 	return true;
 }
 
-/* "PERF_RECORD_LOST lost 12": samples that perf could not write. */
+/* Reads "PERF_RECORD_LOST lost 12": the number of samples that perf could not write. */
 static void read_record(struct perf_script *p, struct str record)
 {
 	const struct str begin = STR("PERF_RECORD_LOST");
@@ -424,7 +426,7 @@ static void read_record(struct perf_script *p, struct str record)
 	p->lost += lost;
 }
 
-/* rest: the text behind the line. */
+/* rest: the text after the line. */
 static bool read_head(struct perf_script *p, struct str line, struct str rest)
 {
 	struct perf_head head;
@@ -432,7 +434,7 @@ static bool read_head(struct perf_script *p, struct str line, struct str rest)
 	switch (perf_head_scan(line, &head)) {
 	case PERF_HEAD_SAMPLE:
 		open_sample(p, &head);
-		/* Without call chains the one frame stands behind the event. */
+		/* Without call chains, a single frame follows the event. */
 		if (head.rest.size && read_frame(p, head.rest))
 			close_sample(p);
 		p->is_block_ahead = head.rest.size == 0;
@@ -449,7 +451,7 @@ static bool read_head(struct perf_script *p, struct str line, struct str rest)
 	return false;
 }
 
-/* A line that says who alone, above one with a frame. */
+/* Reads a first line without time and event, if the next line is a frame. */
 static bool read_weak_head(struct perf_script *p, struct str line, struct str next)
 {
 	struct perf_frame frame;
@@ -462,7 +464,7 @@ static bool read_weak_head(struct perf_script *p, struct str line, struct str ne
 	return true;
 }
 
-/* What "# NAME : VALUE" says where the name is that. */
+/* The value in "# NAME : VALUE", if the name matches. */
 static bool header_value(struct str line, const char *name, struct str *value)
 {
 	struct str rest = str_trim((struct str){line.data + 1, line.size - 1});
@@ -476,7 +478,7 @@ static bool header_value(struct str line, const char *name, struct str *value)
 	return true;
 }
 
-/* The program that perf recorded is what follows "--"; without that, nothing tells it. */
+/* The recorded command follows "--"; without that, it is unknown. */
 static struct str command_of(struct str cmdline)
 {
 	const char *dashes = memmem(cmdline.data, cmdline.size, " -- ", 4);
@@ -498,7 +500,7 @@ static void read_comment(struct perf_script *p, struct str line)
 		header->command = builder_string(p->builder, command_of(value));
 }
 
-/* A line that was not seen before as a frame. */
+/* Reads a line that is not a known frame. */
 static void read_line(struct perf_script *p, struct str line, struct str rest)
 {
 	if (line.data[0] == '#') {
@@ -518,7 +520,7 @@ static void read_line(struct perf_script *p, struct str line, struct str rest)
 		bad_lines_add(&p->bad, p->line_number);
 }
 
-/* A sample's first line that is like one before, whole. */
+/* Takes a sample's first line if it has a remembered form. */
 static bool take_head(struct perf_script *p, struct str *rest)
 {
 	if (!perf_heads_take(&p->heads, &p->tasks, rest, &p->sample))
@@ -528,7 +530,7 @@ static bool take_head(struct perf_script *p, struct str *rest)
 	return true;
 }
 
-/* The frames below a sample's first line, up to the empty line: they wait for the next ones. */
+/* Takes the frames below a sample's first line, up to the empty line, and queues the sample. */
 static bool take_block(struct perf_script *p, struct str *rest)
 {
 	struct perf_waiting *w = &p->waiting[p->waiting_count];
@@ -547,8 +549,8 @@ static bool take_block(struct perf_script *p, struct str *rest)
 }
 
 /*
- * At a line without anything.  If a block that was not seen before ends there, and all of it is
- * what the sample's stack was made of, that is remembered.
+ * Called at an empty line.  If a new block ends here, and the sample's stack was made from all of
+ * it, remembers the block.
  */
 static void close_block(struct perf_script *p, const char *line)
 {
@@ -561,7 +563,7 @@ static void close_block(struct perf_script *p, const char *line)
 		perf_blocks_remember(&p->blocks, &block, p->sample.stack);
 }
 
-/* The next line, by itself. */
+/* Takes the next line on its own. */
 static void take_line(struct perf_script *p, struct str *rest)
 {
 	struct span line = span_scan(*rest, '\n');
@@ -578,7 +580,7 @@ static void take_line(struct perf_script *p, struct str *rest)
 		read_line(p, text, *rest);
 }
 
-/* Reads the block of a sample that was not seen before; text ends where the input does. */
+/* Reads a sample's new block; text extends to the end of the input. */
 static void read_block(struct perf_script *p, const struct perf_waiting *w, const char *end)
 {
 	const char *data = w->block.span.data;
@@ -593,8 +595,8 @@ static void read_block(struct perf_script *p, const struct perf_waiting *w, cons
 }
 
 /*
- * Adds the samples that wait.  Where their blocks were seen before is far away in memory; so all of
- * them are sought at once, and none waits for another's.
+ * Adds the queued samples.  Their blocks' earlier occurrences are far away in memory, so all are
+ * looked up together, to overlap the cache misses.
  */
 static void settle_samples(struct perf_script *p, const char *end)
 {
@@ -683,7 +685,7 @@ static struct error *perf_script_read(const struct reader_input *input, struct b
 	return err;
 }
 
-/* What the first lines are. */
+/* What the first lines look like. */
 struct looks {
 	unsigned int heads, frames, others;
 };
@@ -703,7 +705,7 @@ static void look_at(struct looks *looks, struct str line)
 		looks->others += !is_indented(line);
 }
 
-/* A sample's first line, with a frame below or behind it, is hardly anything else. */
+/* A sample's first line, followed by a frame on it or below it, identifies the format. */
 static int perf_script_bid(const uint8_t *data, size_t size)
 {
 	struct strbuf buffer = {0};

@@ -11,8 +11,8 @@
 /* ---- threads ---- */
 
 /*
- * Threads are given to the builder at the end, as a process is named after its main thread, and
- * that may come late, or change its name at an exec.
+ * Threads are added to the builder at the end: a process is named after its main thread, which may
+ * come late, or change its name with an exec.
  */
 
 struct perf_task {
@@ -21,8 +21,8 @@ struct perf_task {
 };
 
 /*
- * What a thread takes here until it is the builder's, with lookups; without room for it nobody is
- * told apart from others of the name.
+ * Memory per thread until the builder has it, including indexes.  Without room for it, threads with
+ * the same name are not distinguished.
  */
 #define TASK_BYTES (3 * sizeof(struct perf_task) + sizeof(struct span) + 160)
 
@@ -58,7 +58,7 @@ uint32_t perf_tasks_find(struct perf_tasks *t, struct perf_head *head)
 	if (known != NO_ID)
 		return known;
 	perf_head_who(head);
-	/* The latter is what sonde itself writes for a thread that is not known. */
+	/* sonde's own writer writes the latter for an unknown thread. */
 	if ((head->comm.size == 0 && head->tid == -1) ||
 		str_equal(head->who, STR("[unknown]       0")))
 		return NO_ID;
@@ -76,8 +76,7 @@ uint32_t perf_tasks_find(struct perf_tasks *t, struct perf_head *head)
 	return known;
 }
 
-/* What distinguishes a process besides its id: nothing, or its name where the id is unknown.
- */
+/* What distinguishes processes besides the id: nothing, or the name if the id is unknown. */
 static string_id process_apart(const struct perf_task *task)
 {
 	return task->pid == -1 ? task->comm : (string_id){0};
@@ -88,7 +87,7 @@ struct processes {
 	VEC(struct perf_task) tasks;
 };
 
-/* All processes, each by the thread that it is named after: the main one's last name. */
+/* Finds all processes, each with the thread that it is named after: the main one's last name. */
 static void find_processes(const struct perf_tasks *t, struct processes *processes)
 {
 	for (uint32_t i = 0; i < t->tasks.count; i++) {
@@ -104,9 +103,9 @@ static void find_processes(const struct perf_tasks *t, struct processes *process
 }
 
 /*
- * Adds all of them to the builder: [tasks.count] the process of each task; the caller's.  Not by
- * the importer's task_process: its map would stand beside this one, in files of a hundred thousand
- * threads.
+ * Adds all of them to the builder: returns the process of each task, [tasks.count], which the
+ * caller frees.  Does not use the importer's task_process: with a hundred thousand threads, its map
+ * would be a second large one.
  */
 static process_id *add_processes(struct perf_tasks *t)
 {
@@ -154,15 +153,15 @@ static label_set_id cpu_labels(struct perf_tasks *t, int64_t cpu)
 		1);
 }
 
-/* What a task is in the builder; labels: set 0, or that of its CPU. */
+/* A task in the builder; labels: set 0, or that of its CPU. */
 struct perf_task_ids {
 	thread_id thread;
 	label_set_id labels;
 };
 
 /*
- * Adds all of them to the builder, once: the caller frees the array, of [tasks.count] and one
- * more for samples that name none, if needed (with_unknown).
+ * Adds all of them to the builder, once.  The caller frees the array: [tasks.count], plus one for
+ * samples without a thread if with_unknown.
  */
 static struct perf_task_ids *perf_tasks_add(struct perf_tasks *t, bool with_unknown)
 {
@@ -187,17 +186,17 @@ static struct perf_task_ids *perf_tasks_add(struct perf_tasks *t, bool with_unkn
 /* ---- stacks ---- */
 
 /*
- * Inlined functions stand before the function whose code they are part of, at its address and
- * without its load object; so paths are walked from their root, and frames made on the way.
+ * An inlined function precedes the function that contains its code, with the same address and
+ * without a load object.  So paths are walked from the root, and frames are made on the way.
  * Addresses of callers are return addresses: the call is before them.
  */
 
 enum { AS_LEAF, AS_CALLER };
 
-/* What a distinct line, and a distinct stack, costs in all tables, about. */
+/* Approximate memory per distinct line, and per distinct stack, in all tables. */
 #define LINE_COST  260
 #define STACK_COST 70
-/* What both may take up of a small input, and how many eighths of its size of a large one. */
+/* Memory for both with a small input, plus so many eighths of the input's size. */
 #define COST_MIN     ((size_t)47 << 20)
 #define COST_EIGHTHS 22
 
@@ -243,7 +242,7 @@ static object_id object_of(struct perf_stacks *s, struct str name)
 }
 
 /*
- * Agents of Java write inlined functions into one symbol, "outer->inlined"; elsewhere the arrow is
+ * Java agents put inlined functions into one symbol, "outer->inlined".  In other code, the arrow is
  * part of a name (operator->).
  */
 static bool is_nested(const struct perf_frame *frame)
@@ -268,7 +267,7 @@ void perf_stacks_push_new(struct perf_stacks *s, struct span line, const struct 
 				    .is_inline = frame->is_inline,
 				    .is_nested = is_nested(frame),
 				    .frame = {{NO_ID}, {NO_ID}}});
-	/* Copies lie close together; in the input each would be a page of its own. */
+	/* Copies are close together; in the input, each would touch a separate page. */
 	line.data = arena_str(s->arena, (struct str){line.data, line.size}).data;
 	span_intern(&s->spans, line)->id = number;
 	vec_push(&s->path, number);
@@ -300,7 +299,10 @@ bool perf_stacks_place(struct perf_stacks *s, struct str line)
 	return true;
 }
 
-/* The number of lines at the path's start that are the leaf: what is inlined, and where. */
+/*
+ * The number of lines at the path's start that make up the leaf: inlined functions and the function
+ * that contains them.
+ */
 static size_t leaf_size(const struct perf_stacks *s)
 {
 	size_t i = 0;
@@ -322,8 +324,8 @@ static frame_id make_frame(struct perf_stacks *s, const struct perf_line *line, 
 }
 
 /*
- * The frame of a line whose code is in that load object.  One that is inlined into nothing, as the
- * stack was cut there, is no inlined one, and is not kept for other stacks.
+ * The frame of a line with its code in that load object.  If the stack was truncated before the
+ * containing function, is_inline is false, and the frame is not cached.
  */
 static frame_id frame_of(
 	struct perf_stacks *s, struct perf_line *line, object_id object, bool is_inline, int as)
@@ -338,7 +340,7 @@ static frame_id frame_of(
 	return line->frame[as];
 }
 
-/* Pushes onto the stack each function that a nested name names. */
+/* Pushes each function in a nested name onto the stack. */
 static stack_id push_nested(
 	struct perf_stacks *s, stack_id stack, const struct perf_line *line, int as)
 {
@@ -362,7 +364,7 @@ static stack_id push_nested(
 stack_id perf_stacks_take(struct perf_stacks *s)
 {
 	size_t leaf = leaf_size(s);
-	object_id object = {NO_ID}; /* of the code that inlined functions are part of */
+	object_id object = {NO_ID}; /* of the code that contains inlined functions */
 	stack_id stack = {0};
 
 	for (size_t i = s->path.count; i-- > 0;) {
@@ -417,7 +419,7 @@ uint32_t perf_rows_event(struct perf_rows *r, struct str name)
 	return event;
 }
 
-/* What a source takes, with its place in the lookup. */
+/* Memory per source, including its index entry. */
 #define SOURCE_BYTES (sizeof(struct perf_source) + 4 * sizeof(struct map_slot))
 
 static uint32_t source_of(struct perf_rows *r, uint32_t thread, uint32_t event)
@@ -460,7 +462,9 @@ void perf_rows_add(struct perf_rows *r, const struct perf_sample *sample)
 	r->count++;
 }
 
-/* Events whose periods are nanoseconds: perf's clocks, and the metrics of sonde's recordings. */
+/*
+ * Whether an event's periods are nanoseconds: perf's clocks, and the metrics of sonde's recordings.
+ */
 static bool counts_ns(struct str event)
 {
 	static const char *const clocks[] = {
@@ -476,8 +480,7 @@ static bool counts_ns(struct str event)
 }
 
 /*
- * The metric of an event: that which counts samples, where it has no name, or where nothing else is
- * measured.
+ * The metric of an event: the number of samples if it has no name, or if nothing else is measured.
  */
 static metric_id add_metric(struct perf_rows *r, const struct perf_event *event, metric_id samples)
 {
@@ -489,7 +492,10 @@ static metric_id add_metric(struct perf_rows *r, const struct perf_event *event,
 		r->builder, name, event->has_period && counts_ns(name) ? STR("ns") : STR("count"));
 }
 
-/* How many events there is memory for: each has a weight for every sample and every stack. */
+/*
+ * The number of events that memory suffices for: each has a weight for every sample and every
+ * stack.
+ */
 static size_t events_max(const struct perf_rows *r, size_t input_size)
 {
 	uint64_t weights = r->count + r->last_stack + 1;
@@ -498,7 +504,7 @@ static size_t events_max(const struct perf_rows *r, size_t input_size)
 	return most < 1 ? 1 : most < r->events.count ? (size_t)most : r->events.count;
 }
 
-/* [event]: its metric; the caller frees it.  The first event's is the default. */
+/* [event]: its metric; the caller frees the array.  The first event's is the default. */
 static metric_id *add_metrics(struct perf_rows *r, metric_id samples, size_t count)
 {
 	metric_id *metric_of = xcalloc(count, sizeof(*metric_of));
@@ -516,15 +522,15 @@ struct finishing {
 	bool has_times;
 	metric_id samples;
 	const metric_id *metric_of;
-	size_t event_count; /* of those that are kept */
+	size_t event_count; /* number of events kept */
 	uint64_t left_out;
-	uint64_t too_large; /* samples with a period that no weight holds */
-	int64_t *weight;    /* [metric], all 0 between samples */
+	uint64_t too_large; /* samples whose period does not fit into a weight */
+	int64_t *weight;    /* [metric]; all 0 between samples */
 };
 
 /*
- * What a sample weighs: its period.  One of more than 63 bits is no count of anything; it would
- * make the sum of all others nothing beside it, or overflow.
+ * The weight of a sample is its period.  More than 63 bits cannot be a real count, and would
+ * overflow or dwarf the sum of all others.
  */
 static int64_t weight_of(struct finishing *f, uint64_t period)
 {
@@ -564,7 +570,10 @@ static void finish_row(struct finishing *f, const struct perf_row *row)
 	f->weight[metric.i] = 0;
 }
 
-/* Hands the rows over, block by block, so that they are never in memory twice. */
+/*
+ * Adds the rows to the builder and frees them block by block, so that they are never in memory
+ * twice.
+ */
 static void finish_rows(struct perf_rows *r, struct finishing *f)
 {
 	for (size_t i = 0; i < r->blocks.count; i++) {
@@ -589,7 +598,7 @@ void perf_rows_finish(struct perf_rows *r, struct perf_tasks *tasks, size_t inpu
 	struct finishing f = {.rows = r,
 		.tasks = ids,
 		.task_count = (uint32_t)tasks->tasks.count,
-		/* A text without times has none, or all are zero. */
+		/* If all times are zero, the text has no times. */
 		.has_times = r->without_time == 0 && r->last_ns > 0,
 		.samples = samples,
 		.metric_of = metric_of,

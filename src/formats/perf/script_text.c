@@ -12,10 +12,10 @@
  *
  * 	comm pid/tid [cpu] flags time: period event: rest
  *
- * each of which may be missing, and comm may hold blanks, digits and colons.  So the line is read
- * from an anchor outwards: the time, a number with 6 or 9 decimals and a colon, is like nothing
- * else; where there is none, the event, the first word with a colon at its end that stands behind a
- * process id or a CPU.  What is before the anchor is read from its end.
+ * Any of these may be missing, and comm may contain blanks, digits and colons.  So the line is
+ * parsed outwards from an anchor.  This is the time, a number with 6 or 9 decimals and a colon,
+ * which is unique; or without one, the event, the first word that ends in a colon after a process
+ * id or a CPU.  The part before the anchor is parsed from its end.
  */
 
 static struct str part(struct str s, size_t from, size_t to)
@@ -23,7 +23,7 @@ static struct str part(struct str s, size_t from, size_t to)
 	return (struct str){s.data + from, to - from};
 }
 
-/* Takes the last word off the end of s, which is trimmed after. */
+/* Takes the last word off s, and trims the rest. */
 static struct str take_last_word(struct str *s)
 {
 	size_t start = s->size;
@@ -47,7 +47,7 @@ static struct str take_word(struct str *s)
 	return word;
 }
 
-/* A whole number below 2^63 that s is; false if it is none. */
+/* Parses s as a whole number below 2^63; false if it is not one. */
 static bool parse_number(struct str s, uint64_t *value)
 {
 	uint64_t n = 0;
@@ -63,7 +63,7 @@ static bool parse_number(struct str s, uint64_t *value)
 	return n <= INT64_MAX;
 }
 
-/* An id as perf prints it: -1 is one, too. */
+/* Parses an id as perf prints it, including -1. */
 static bool parse_id(struct str s, int64_t *id)
 {
 	uint64_t value;
@@ -78,7 +78,7 @@ static bool parse_id(struct str s, int64_t *id)
 	return true;
 }
 
-/* TID, or PID/TID. */
+/* Parses TID, or PID/TID. */
 static bool parse_ids(struct str word, int64_t *pid, int64_t *tid)
 {
 	const char *slash = memchr(word.data, '/', word.size);
@@ -90,7 +90,7 @@ static bool parse_ids(struct str word, int64_t *pid, int64_t *tid)
 	return parse_id(part(word, 0, at), pid) && parse_id(part(word, at + 1, word.size), tid);
 }
 
-/* "[003]", and "[003" of a line that was cut in words there. */
+/* Parses "[003]", or "[003" if the line was split there. */
 static bool parse_cpu(struct str word, uint64_t *cpu)
 {
 	return word.size > 2 && word.data[0] == '[' && word.data[word.size - 1] == ']' &&
@@ -104,7 +104,7 @@ static bool is_cpu(struct str word)
 	return parse_cpu(word, &cpu);
 }
 
-/* Letters as -F misc prints them: U, K, H, G, S, E, … */
+/* Whether a word consists of the letters of -F misc: U, K, H, G, S, E, … */
 static bool is_flags(struct str word)
 {
 	for (size_t i = 0; i < word.size; i++)
@@ -113,7 +113,7 @@ static bool is_flags(struct str word)
 	return word.size && word.size <= 8;
 }
 
-/* SECONDS.DECIMALS in nanoseconds; perf prints 6 or 9 decimals. */
+/* Parses SECONDS.DECIMALS to nanoseconds; perf prints 6 or 9 decimals. */
 static bool parse_time(struct str word, uint64_t *time_ns)
 {
 	const char *dot = memchr(word.data, '.', word.size);
@@ -162,7 +162,7 @@ void perf_head_who(struct perf_head *head)
 	}
 }
 
-/* The event, a word that ends in ':', and what is behind it. */
+/* Parses the event, a word that ends in ':', and the rest. */
 static void scan_event(struct perf_head *head, struct str rest)
 {
 	struct str after = rest, word = take_word(&after);
@@ -174,7 +174,9 @@ static void scan_event(struct perf_head *head, struct str rest)
 	head->rest = after;
 }
 
-/* A period; one that no weight holds, of however many digits, is the least of these. */
+/*
+ * Parses a period.  One with too many digits becomes the smallest that does not fit into a weight.
+ */
 static bool parse_period(struct str word, uint64_t *period)
 {
 	if (parse_number(word, period))
@@ -186,7 +188,7 @@ static bool parse_period(struct str word, uint64_t *period)
 	return word.size != 0;
 }
 
-/* What is behind the time: a period, the event, the rest. */
+/* Parses what follows the time: a period, the event, the rest. */
 static enum perf_head_kind scan_behind_time(struct perf_head *head, struct str rest)
 {
 	struct str after = rest, word = take_word(&after);
@@ -203,7 +205,9 @@ static enum perf_head_kind scan_behind_time(struct perf_head *head, struct str r
 	return PERF_HEAD_SAMPLE;
 }
 
-/* Whether what is before an event ends in a process id or a CPU, perhaps with a period between. */
+/*
+ * Whether the text before an event ends in a process id or a CPU, optionally followed by a period.
+ */
 static bool scan_before_event(struct perf_head *head, struct str before)
 {
 	struct str further = before, word = take_last_word(&further), next = further;
@@ -226,7 +230,7 @@ static void head_init(struct perf_head *head)
 		.pid = -1, .tid = -1, .cpu = -1, .time_ns = UINT64_MAX, .period = UINT64_MAX};
 }
 
-/* The next word of line that ends in ':', from *at on: where it starts, and *at behind it. */
+/* The next word of line from *at on that ends in ':': its start, and its end in *at. */
 static bool find_colon_word(struct str line, size_t *at, size_t *start)
 {
 	while (*at < line.size) {
@@ -290,17 +294,20 @@ bool perf_head_scan_weak(struct str line, struct perf_head *head)
 /* ---- frames ---- */
 
 /*
- * Frames, as perf-script(1) prints them (tools/perf/util/evsel_fprintf.c of Linux), one a line,
+ * Frames, as perf-script(1) prints them (tools/perf/util/evsel_fprintf.c of Linux), one per line,
  * leaf first:
  *
  * 	ADDRESS NAME+0xOFFSET (LOAD OBJECT)
  * 	ADDRESS NAME+0xOFFSET (inlined)
  *
- * Names hold blanks and parentheses, and so do paths, with " (deleted)" at their end; so the load
- * object is found from the line's end, by the parenthesis that the last one closes.
+ * Names may contain blanks and parentheses, and so may paths, which may end in " (deleted)".  So
+ * the load object is found from the line's end: it is what the last parenthesis encloses.
  */
 
-/* The hexadecimal number that begins s, in at most 16 digits, and a blank or the end behind it. */
+/*
+ * Takes the hexadecimal number at the start of s, at most 16 digits, followed by a blank or the
+ * end.
+ */
 static bool take_address(struct str *s, uint64_t *address)
 {
 	size_t i = str_starts_with(*s, STR("0x")) ? 2 : 0, first = i;
@@ -315,7 +322,7 @@ static bool take_address(struct str *s, uint64_t *address)
 	return true;
 }
 
-/* Where the parenthesis opens that the last character closes; s.size if none does. */
+/* The opening parenthesis that matches the last character; s.size if there is none. */
 static size_t find_opening(struct str s)
 {
 	size_t depth = 0;
@@ -329,20 +336,20 @@ static size_t find_opening(struct str s)
 	return s.size;
 }
 
-/* What names of load objects begin with, and arguments of functions do not. */
+/* Whether names of load objects can begin so; arguments of functions cannot. */
 static bool begins_object(char c)
 {
 	return c == '/' || c == '[';
 }
 
-/* Takes "(LOAD OBJECT)" off the end of s, if it is there with a blank before it. */
+/* Takes "(LOAD OBJECT)", with a blank before it, off the end of s. */
 static bool take_object(struct str *s, struct str *object)
 {
 	if (s->size == 0 || s->data[s->size - 1] != ')')
 		return false;
 	size_t at = find_opening(*s);
 	if (at == s->size || (at > 0 && !text_is_blank(s->data[at - 1]))) {
-		/* The parentheses of a name do not always match, and may have blanks in front. */
+		/* The parentheses of a name may be unbalanced, and may follow blanks. */
 		for (at = s->size; at > 1; at--)
 			if (s->data[at - 1] == '(' && text_is_blank(s->data[at - 2]) &&
 				begins_object(s->data[at]))
@@ -367,7 +374,7 @@ static void take_offset(struct str *s)
 		s->size = i - 3;
 }
 
-/* What -F brstackinsn, insn and --xed print looks like frames. */
+/* Output of -F brstackinsn, insn and --xed looks similar to frames. */
 static bool is_instruction(struct str rest)
 {
 	return str_starts_with(rest, STR("insn:")) || str_starts_with(rest, STR("ilen:"));
@@ -399,7 +406,7 @@ bool perf_frame_scan(struct str line, struct perf_frame *frame)
 	return true;
 }
 
-/* Takes the number behind the last ':' off s. */
+/* Takes the number after the last ':' off s. */
 static bool take_line_number(struct str *s, uint32_t *line)
 {
 	uint64_t value = 0;

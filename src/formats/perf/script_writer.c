@@ -1,11 +1,11 @@
 /*
  * Writes the text of `perf script`, as read by formats/perf/script_reader.c and other tools:
- * stackcollapse-perf.pl, inferno, speedscope, the Firefox Profiler, Perfetto.  Each has its own
- * idea of the grammar, so the output is what all of them understand; docs/formats/perf-script.md
- * has the details.
+ * stackcollapse-perf.pl, inferno, speedscope, the Firefox Profiler, Perfetto.  Each parses a
+ * slightly different grammar, so the output is what all of them understand;
+ * docs/formats/perf-script.md has the details.
  *
  * Samples are written one after the other, in one metric; in a profile without samples, each stack
- * is one.  Recurring parts, the names of frames and threads, are formatted once.
+ * counts as one.  Recurring parts, the names of frames and threads, are formatted once.
  */
 #include "formats/writers.h"
 
@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/escape.h"
 
-/* A piece of the text `names`. */
+/* A part of the text in `names`. */
 struct piece {
 	size_t start, size;
 };
@@ -24,12 +24,12 @@ struct perf_writer {
 	struct sink *sink;
 	struct strbuf names;
 	struct piece *functions; /* " NAME (" of each */
-	struct piece *objects;	 /* "LOAD OBJECT)\n" of each, and one for those without */
+	struct piece *objects;	 /* "LOAD OBJECT)\n" of each, and one for frames without */
 	struct piece *threads;	 /* "COMM PID/TID " of each, and one for samples without */
 	struct piece event;	 /* " METRIC: \n" */
 };
 
-/* What was added to names since it had `start` bytes. */
+/* The text added to names since it had `start` bytes. */
 static struct piece piece_from(const struct perf_writer *w, size_t start)
 {
 	return (struct piece){.start = start, .size = w->names.size - start};
@@ -40,7 +40,7 @@ static void add_piece(struct perf_writer *w, struct piece piece)
 	strbuf_add(&w->sink->text, (struct str){w->names.data + piece.start, piece.size});
 }
 
-/* Adds a word: of s, with `blank` in the place of each blank. */
+/* Adds s as a single word, with each blank replaced by `blank`. */
 static void add_word(struct strbuf *out, struct str s, const char *blank)
 {
 	struct strbuf text = {0};
@@ -64,8 +64,8 @@ static bool is_blank(struct str s)
 }
 
 /*
- * Some readers take everything behind the last '+' for an offset: a name that has one gets an
- * offset, for them to take.
+ * Some readers treat everything after the last '+' as an offset, so a name with a '+' gets an
+ * offset.
  */
 static struct piece function_piece(struct perf_writer *w, struct str name)
 {
@@ -81,7 +81,7 @@ static struct piece function_piece(struct perf_writer *w, struct str name)
 	return piece_from(w, start);
 }
 
-/* Some readers pass over frames of load objects with blanks in their path. */
+/* Some readers skip frames whose load object's path contains blanks. */
 static struct piece object_piece(struct perf_writer *w, struct str path)
 {
 	size_t start = w->names.size;
@@ -92,9 +92,9 @@ static struct piece object_piece(struct perf_writer *w, struct str path)
 }
 
 /*
- * Some readers end the comm before the first number in it, some need two letters: so blanks before
- * digits become '_', and ids are padded to seven, as perf does.  A '#' would begin a comment, a '{'
- * is taken for JSON, and a blank for a frame.
+ * Some readers end the comm before its first number, some need two letters.  So blanks before
+ * digits become '_', and ids are padded to seven columns, as in perf.  A '#' would begin a comment,
+ * a '{' would look like JSON, and a blank like a frame.
  */
 static void add_comm(struct strbuf *out, struct str comm)
 {
@@ -130,7 +130,7 @@ static struct piece thread_piece(struct perf_writer *w, const struct thread *thr
 	return piece_from(w, start);
 }
 
-/* What stands before the time of samples whose thread is not known: the reader knows it again. */
+/* Replaces the thread of samples without one; sonde's reader recognizes it. */
 static struct piece no_thread_piece(struct perf_writer *w)
 {
 	size_t start = w->names.size;
@@ -162,7 +162,7 @@ static void make_pieces(struct perf_writer *w, metric_id metric)
 	w->event = piece_from(w, start);
 }
 
-/* An address in hexadecimal, in sixteen columns. */
+/* Writes an address in hexadecimal, in sixteen columns. */
 static void add_address(struct strbuf *out, uint64_t address)
 {
 	char text[16];
@@ -193,7 +193,7 @@ static void write_frame(struct perf_writer *w, const struct frame *frame, bool i
 		add_piece(w, w->objects[object.i == NO_ID ? p->object_count : object.i]);
 }
 
-/* A caller's address is that of its call: what perf prints is where it returns to. */
+/* A caller's address is that of its call; perf prints return addresses. */
 static void write_stack(struct perf_writer *w, stack_id stack)
 {
 	const struct profile *p = w->profile;
@@ -211,7 +211,7 @@ static void write_stack(struct perf_writer *w, stack_id stack)
 	strbuf_add_char(&w->sink->text, '\n');
 }
 
-/* thread: NO_ID: not known. */
+/* thread: NO_ID: unknown. */
 static bool write_sample(
 	struct perf_writer *w, stack_id stack, thread_id thread, uint64_t time_ns, int64_t weight)
 {
@@ -246,7 +246,7 @@ static void write_totals(struct perf_writer *w, metric_id metric)
 			break;
 }
 
-/* A period is never negative: differences have none. */
+/* A period cannot be negative, so differences cannot be written. */
 static struct error *check_weights(const struct profile *p, metric_id metric)
 {
 	if (!writer_has_negative(p, metric))

@@ -46,7 +46,7 @@ uint32_t perfetto_intern(struct perfetto *f, enum perfetto_kind kind, uint32_t s
 	size_t before = t->count;
 	row = row_table_intern(t, &entry_rows, &entry);
 	f->entries_left -= t->count - before;
-	/* What an id stands for may change. */
+	/* The meaning of an id may change. */
 	((struct perfetto_entry *)t->rows)[row] = entry;
 	return row;
 }
@@ -88,7 +88,7 @@ string_id perfetto_text(struct perfetto *f, enum perfetto_kind kind, uint32_t sc
 	return text;
 }
 
-/* The kind of a field of InternedData; PERFETTO_KINDS: none that matters. */
+/* The kind of a field of InternedData; PERFETTO_KINDS: not needed. */
 static enum perfetto_kind kind_of(uint32_t field)
 {
 	switch (field) {

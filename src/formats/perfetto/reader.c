@@ -12,12 +12,12 @@
 #include "formats/common/text_input.h"
 
 enum { SNAPSHOT_CLOCKS_MAX = 16 };
-/* Ids of clocks: the one that times are in, and from where on a sequence or a trace has its own. */
+/* Clock ids: the one used for all times; the first ids local to a sequence, and to the trace. */
 enum { CLOCK_BOOTTIME = 6, CLOCK_OF_SEQUENCE = 64, CLOCK_GLOBAL = 128 };
 
 /*
- * How many bytes of the file must stand for each: real packets have more.  What any file may have
- * is small beside the program itself.
+ * The number of bytes of the file per item, less than real packets have.  The number that any file
+ * may have is small compared with the program itself.
  */
 enum { BYTES_AN_EVENT = 16, BYTES_AN_ENTRY = 12, BYTES_A_TRACK = 40, BYTES_A_STACK = 24 };
 enum { EVENTS_ANY = 100000, ENTRIES_ANY = 100000, TRACKS_ANY = 20000 };
@@ -34,7 +34,7 @@ static struct perfetto_sequence *sequence_at(struct perfetto *f, uint64_t id)
 
 /* ---- Clocks */
 
-/* A clock of a snapshot, which shows `time` in its own units. */
+/* Reads a clock of a snapshot, which shows `time` in its own units. */
 static struct perfetto_clock read_clock(struct cursor c, uint64_t *id, uint64_t *time)
 {
 	struct perfetto_clock clock = {.unit = 1};
@@ -56,7 +56,7 @@ static struct perfetto_clock read_clock(struct cursor c, uint64_t *id, uint64_t 
 	return clock;
 }
 
-/* Puts a clock in the place of the one of that id; gives where that is. */
+/* Adds a clock, or replaces the one with its id; returns its index. */
 static uint32_t put_clock(
 	struct perfetto *f, uint64_t sequence, uint64_t id, struct perfetto_clock clock)
 {
@@ -95,7 +95,7 @@ static void read_snapshot(struct perfetto *f, const struct perfetto_packet *p)
 		f->clocks.data[added[i]].reference = reference;
 }
 
-/* The time of a packet by the trace's clock; false if its clock is not known. */
+/* Converts a packet's time to the trace's clock; false if its clock is unknown. */
 static bool clock_time(
 	struct perfetto *f, const struct perfetto_packet *p, uint32_t id, int64_t *time)
 {
@@ -117,7 +117,7 @@ static bool clock_time(
 	       !__builtin_add_overflow(*time, clock->reference, time);
 }
 
-/* The same; such packets are counted. */
+/* The same, but counts packets with unknown clocks. */
 static bool packet_time(struct perfetto *f, const struct perfetto_sequence *s,
 	const struct perfetto_packet *p, int64_t *time)
 {
@@ -134,7 +134,7 @@ static void forget_defaults(struct perfetto_sequence *s)
 	*s = (struct perfetto_sequence){.scope = s->scope};
 }
 
-/* A clock, a track and counters, for packets that name none. */
+/* Reads the default clock, track and counters of a sequence's packets. */
 static void read_defaults(
 	struct perfetto *f, struct perfetto_sequence *s, const struct perfetto_packet *p)
 {
@@ -181,7 +181,7 @@ static void add_slice(
 				     .thread = thread});
 }
 
-/* Our own ticks, "STREAM NUMBER"; true if the event was an end of one. */
+/* Takes an event of sonde's own ticks, "STREAM NUMBER"; true if it ends one. */
 static bool take_tick(
 	struct perfetto *f, uint64_t uuid, int64_t time, bool is_begin, string_id name)
 {
@@ -397,7 +397,7 @@ static struct error *perfetto_read(const struct reader_input *input, struct buil
 	return err;
 }
 
-/* The first packets, and that they are such: fields of known kinds, of a sequence or of a time. */
+/* Bids by the first packets: fields of known types, with a sequence or a time. */
 static int perfetto_bid(const uint8_t *data, size_t size)
 {
 	struct cursor c;

@@ -12,19 +12,19 @@
 #include "formats/common/importer.h"
 #include "formats/perfetto/reader.h"
 
-/* The number of a sample's callstack, told from those of the other kind. */
+/* Distinguishes numbers of inline callstacks from those of interned ones. */
 #define INLINE_STACK (UINT64_C(1) << 32)
 
 enum { NO_WEIGHT = -1 }; /* of a sample, until all are read */
 
 /* ---- Frames */
 
-/* A frame's members, and what its mapping is. */
+/* A frame, with its mapping. */
 struct code {
 	uint64_t function_name, mapping, rel_pc, source;
 	uint32_t line;
 	bool is_kernel, is_inline;
-	string_id build_id; /* bytes, as ModuleSymbols have it */
+	string_id build_id; /* bytes, as in ModuleSymbols */
 	object_id object;
 };
 
@@ -39,7 +39,7 @@ static string_id hex_of(struct builder *b, struct str bytes)
 	return id;
 }
 
-/* The load object of a mapping, whose path is in parts. */
+/* Reads the load object of a mapping; its path is in parts. */
 static void read_mapping(struct perfetto *f, uint32_t scope, struct code *code)
 {
 	struct perfetto_entry *e = perfetto_entry(f, PERFETTO_MAPPINGS, scope, code->mapping);
@@ -77,7 +77,7 @@ static void read_mapping(struct perfetto *f, uint32_t scope, struct code *code)
 	strbuf_deinit(&path);
 }
 
-/* A kind in words: sonde's own are read, which stand for what Perfetto has no kind for. */
+/* Reads a kind as text: those of sonde's writer, for which Perfetto has no kinds. */
 static void read_kind(struct code *code, struct str text)
 {
 	code->is_kernel = str_equal(text, STR("inlined kernel"));
@@ -130,7 +130,10 @@ static stack_id push(struct perfetto *f, stack_id parent, const struct code *cod
 	return stack;
 }
 
-/* One of the Lines of an address, or a frame of an InlineCallstack: both have the same members. */
+/*
+ * Pushes one of the Lines of an address, or a frame of an InlineCallstack, which has the same
+ * fields.
+ */
 static stack_id push_line(struct perfetto *f, stack_id parent, const struct code *code,
 	struct cursor c, bool is_inline)
 {
@@ -149,7 +152,7 @@ static stack_id push_line(struct perfetto *f, stack_id parent, const struct code
 	return push(f, parent, code, name, file, line, is_inline);
 }
 
-/* What an address was found to be: the innermost of inlined functions comes first. */
+/* Pushes the functions found for an address; inlined functions are listed innermost first. */
 static stack_id push_symbols(
 	struct perfetto *f, stack_id stack, const struct code *code, const struct perfetto_entry *e)
 {
@@ -229,14 +232,14 @@ stack_id perfetto_stack_of(struct chrome *c, uint64_t frame)
 
 /* ---- Counters */
 
-/* A counter that samples are weighed by. */
+/* A counter that provides samples' weights. */
 struct counter {
 	struct str name;
 	struct str unit;
 	uint64_t multiplier;
 };
 
-/* PerfEvents.Counter, as perf names them. */
+/* perf's name for a PerfEvents.Counter. */
 static struct str perf_counter_name(uint64_t counter)
 {
 	static const char *const names[] = {"unknown", "cpu-clock", "page-faults", "task-clock",
@@ -249,8 +252,8 @@ static struct str perf_counter_name(uint64_t counter)
 }
 
 /*
- * A Timebase; *period: how many events a sample stands for; UINT64_MAX: not known.  Where the file
- * says 0, sonde has written it: another sample has the weight.
+ * Reads a Timebase; *period: the number of events per sample; UINT64_MAX: unknown.  0 is written by
+ * sonde: then another sample has the weight.
  */
 static struct counter read_timebase(
 	const struct perfetto *f, const struct proto_field *message, uint64_t *period)
@@ -279,7 +282,7 @@ static struct counter read_timebase(
 		.multiplier = 1};
 }
 
-/* A CounterDescriptor. */
+/* Reads a CounterDescriptor. */
 static struct counter read_counter(const struct perfetto *f, const struct proto_field *message)
 {
 	static const char *const names[] = {"weight", "time", "cycles", "instructions", "bytes",
@@ -309,7 +312,7 @@ static struct counter read_counter(const struct perfetto *f, const struct proto_
 	return counter;
 }
 
-/* Whether the samples' weights are of that counter; the first one that is seen is theirs. */
+/* Whether the samples' weights are of that counter; the first counter seen is used. */
 static bool is_weighed_by(struct perfetto *f, struct counter counter)
 {
 	struct chrome *c = &f->chrome;
@@ -412,12 +415,12 @@ void perfetto_read_perf_sample(struct perfetto *f, const struct perfetto_sequenc
 		sample.counter = read_timebase(f, &s->timebase, &sample.weight);
 	sample.has_weight = sample.weight != UINT64_MAX;
 	is_sample &= !sample.has_weight || sample.weight > 0;
-	/* One that has a stack all the same is of our own, and worth less than one. */
+	/* A skipped sample with a stack was written by sonde, for a weight below one period. */
 	if (is_sample && (is_in_scope || sample.frame != UINT64_MAX))
 		add_sample(f, &sample, time);
 }
 
-/* A TaskContext, in the sample or interned. */
+/* Reads a TaskContext, from the sample or interned. */
 static void read_task(struct sample *sample, struct cursor c)
 {
 	struct proto_field field;
@@ -494,7 +497,7 @@ void perfetto_name_weights(struct perfetto *f)
 	struct chrome *c = &f->chrome;
 	bool has_counter = c->metric.i != 0;
 
-	/* Without a counter each sample counts as one. */
+	/* Without a counter, each sample counts as one. */
 	if (!has_counter) {
 		c->metric = builder_string(c->builder, STR("samples"));
 		c->unit = builder_string(c->builder, STR("count"));

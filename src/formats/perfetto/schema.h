@@ -81,11 +81,11 @@ enum {
 	INTERNED_TASKS = 48,
 	INTERNED_COUNTERS = 50,
 
-	ENTRY_IID = 1, /* of all that is interned */
+	ENTRY_IID = 1, /* of all interned data */
 	STRING_TEXT = 2,
 
 	MAPPING_BUILD_ID = 2,
-	MAPPING_PATH = 7, /* each of its parts */
+	MAPPING_PATH = 7, /* a component of the path */
 
 	FRAME_FUNCTION = 2,
 	FRAME_MAPPING = 3,
@@ -102,7 +102,7 @@ enum {
 	SYMBOLS_ADDRESS = 3,
 	ADDRESS_ADDRESS = 1,
 	ADDRESS_LINES = 2,
-	LINE_FUNCTION = 1, /* of an inline callstack's frame, too */
+	LINE_FUNCTION = 1, /* also of an inline callstack's frame */
 	LINE_FILE = 2,
 	LINE_NUMBER = 3,
 
@@ -141,7 +141,7 @@ enum {
 	COUNTER_MULTIPLIER = 5,
 };
 
-/* ---- Numbers that stand for something */
+/* ---- Enum values */
 
 enum { STATE_CLEARED = 1, NEEDS_STATE = 2 }; /* of PACKET_SEQUENCE_FLAGS */
 enum { SLICE_BEGIN = 1, SLICE_END = 2 };     /* of EVENT_TYPE */

@@ -33,7 +33,7 @@ uint32_t perfetto_track_at(struct perfetto *f, uint64_t uuid)
 	return at;
 }
 
-/* Numbers and a name out of a descriptor of a process or a thread. */
+/* Reads the ids and the name from a descriptor of a process or a thread. */
 static void read_task(struct perfetto *f, struct cursor c, struct perfetto_track *track)
 {
 	uint32_t name = track->is_thread ? THREAD_NAME : PROCESS_NAME;
@@ -54,7 +54,7 @@ uint32_t perfetto_thread_of(struct perfetto *f, uint64_t uuid)
 	uint32_t at = perfetto_track_at(f, uuid);
 	struct perfetto_track track = f->tracks.data[at], above = track;
 
-	/* The process is that of the nearest parent which tells of one. */
+	/* The process is that of the nearest parent that has one. */
 	for (unsigned int i = 0; i < 16 && !above.is_thread && !above.is_process && above.parent;
 		i++) {
 		uint32_t parent = perfetto_track_at(f, above.parent);
@@ -111,7 +111,7 @@ void perfetto_read_descriptor(struct perfetto *f, const struct proto_field *mess
 	}
 }
 
-/* A process: its name is the first word of the command line. */
+/* Reads a process: its name is the first word of the command line. */
 static void read_tree_process(struct perfetto *f, struct cursor c)
 {
 	struct proto_field field;

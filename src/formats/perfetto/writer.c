@@ -159,7 +159,7 @@ static void write_ticks(struct perfetto_writer *w)
 	}
 }
 
-/* The name of a zone, once. */
+/* Interns the name of a zone once. */
 static void intern_name(struct perfetto_writer *w, uint32_t function)
 {
 	struct str name = profile_string(w->profile, w->profile->functions[function].name);

@@ -7,7 +7,7 @@
  * (stack_profile_sequence_state.cc): each frame has a mapping, each callstack a frame.
  *
  * A PerfSample has no weight: it stands for one period of its sequence's timebase, and Perfetto
- * counts samples.  So a sample is repeated in proportion to its weight, by systematic sampling:
+ * counts samples.  So a sample is repeated in proportion to its weight, using systematic sampling:
  * once for each `unit` of accumulated weight in sample order.  The first repetition has the weight,
  * as the period; the others have the period 0, and are spread over an off-CPU period.  A sample
  * that gets none is out of scope, which Perfetto does not count.
@@ -34,9 +34,9 @@ static bool is_new(bool *is_interned, uint32_t i)
 	return !before;
 }
 
-/* ---- What frames refer to; ids are the profile's numbers and one */
+/* ---- What frames refer to; ids are the profile's numbers plus 1 */
 
-/* The build-id's bytes; false: what stands there is none. */
+/* Writes a build ID as bytes; false: it is invalid. */
 static bool put_build_id(struct perfetto_writer *w, uint64_t iid, struct str hex)
 {
 	char bytes[BUILD_ID_MAX];
@@ -50,7 +50,10 @@ static bool put_build_id(struct perfetto_writer *w, uint64_t iid, struct str hex
 	return true;
 }
 
-/* The mapping of a load object; `object` may be NO_ID: one without a path.  Returns its id. */
+/*
+ * Writes the mapping of a load object; `object` may be NO_ID: a mapping without a path.  Returns
+ * its id.
+ */
 static uint64_t put_mapping(struct perfetto_writer *w, uint32_t object)
 {
 	const struct profile *p = w->profile;
@@ -85,7 +88,7 @@ static uint64_t put_function(struct perfetto_writer *w, uint32_t function)
 	return (uint64_t)function + 1;
 }
 
-/* Which frames are inlined Perfetto has no word for: the kind may be a text of anybody's. */
+/* Perfetto does not mark inlined frames, but the kind may be any text. */
 static void put_kind(struct perfetto_writer *w, bool is_kernel, bool is_inline)
 {
 	if (is_inline)
@@ -122,7 +125,7 @@ static void put_frame(struct perfetto_writer *w, uint32_t i)
 	proto_end(w->out, entry);
 }
 
-/* The frame of stacks that are empty: a callstack without frames is not shown. */
+/* Writes a frame for empty stacks: a callstack without frames is not shown. */
 static void put_unknown_frame(struct perfetto_writer *w)
 {
 	uint64_t function = w->profile->function_count + 1;
@@ -153,7 +156,7 @@ static void put_callstack(struct perfetto_writer *w, uint32_t stack)
 	proto_put_varint(w->out, ENTRY_IID, (uint64_t)stack + 1);
 	if (stack == 0)
 		proto_put_varint(w->out, CALLSTACK_FRAMES, w->profile->frame_count + 1);
-	/* Not packed, as Perfetto declares it; the outermost first. */
+	/* Perfetto declares it as not packed; the outermost comes first. */
 	while (frames.count)
 		proto_put_varint(
 			w->out, CALLSTACK_FRAMES, (uint64_t)frames.data[--frames.count] + 1);
@@ -172,16 +175,19 @@ static void intern_callstack(struct perfetto_writer *w, uint32_t stack)
 
 /* ---- How often a sample is written */
 
-/* Into so many units weights are divided at most, unless there are more samples; and of counts. */
+/*
+ * Weights are divided into at most this many units, or as many as there are samples; counts into at
+ * most UNITS_OF_COUNTS.
+ */
 #define UNITS_MAX	1000000
 #define UNITS_OF_COUNTS 100000
 
-/* A sample, or one more that stands for it. */
+/* A sample, or a repetition of it. */
 struct writing {
 	uint64_t time_ns;
 	size_t sample;
-	bool is_counted; /* by Perfetto */
-	bool is_first;	 /* of its sample: the one that has its weight */
+	bool is_counted; /* Perfetto counts it */
+	bool is_first;	 /* the first of its sample, which has the weight */
 };
 typedef VEC(struct writing) writing_vec;
 
@@ -192,7 +198,7 @@ static bool is_time(const struct perfetto_writer *w)
 	return str_equal(profile_string(w->profile, metric->unit), STR("ns"));
 }
 
-/* What a sample that is counted once weighs: the interval of the clock, or the least there is. */
+/* The weight of one written sample: the clock's interval, or the smallest possible. */
 static double unit_of(const struct perfetto_writer *w)
 {
 	const struct profile *p = w->profile;
@@ -239,7 +245,7 @@ static int compare_writings(const void *a, const void *b)
 	return y->is_first - x->is_first;
 }
 
-/* By time. */
+/* Plans all samples and repetitions, ordered by time. */
 static void plan_all(const struct perfetto_writer *w, double unit, writing_vec *all)
 {
 	const struct samples *s = &w->profile->samples;
@@ -277,7 +283,7 @@ static void put_period(struct perfetto_writer *w, int64_t period)
 	proto_end(w->out, defaults);
 }
 
-/* sum: what has been counted so far, this one included. */
+/* sum: the weight counted so far, including this one. */
 static void put_sample(struct perfetto_writer *w, const struct writing *t, uint64_t sum)
 {
 	const struct profile *p = w->profile;

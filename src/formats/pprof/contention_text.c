@@ -35,7 +35,7 @@ static bool is_header(struct str line)
 	       str_starts_with(line, STR("--- contention:"));
 }
 
-/* "sampling period = 100"; false: the line is no such, or of Java's profiles. */
+/* Reads "sampling period = 100"; false: not such a line, or one of Java's profiles. */
 static bool read_attribute(struct contention *c, struct str line)
 {
 	struct str value;
@@ -83,7 +83,7 @@ static int contention_bid(const uint8_t *data, size_t size)
 	return is_one ? 95 : 0;
 }
 
-/* number × factor as pprof has it: fractions are cut off, and what is past 63 bits is refused. */
+/* number × factor as in pprof: fractions are truncated; more than 63 bits is rejected. */
 static int64_t scaled(uint64_t number, double factor)
 {
 	double result = (double)number * factor;
@@ -95,7 +95,7 @@ static void add_row(struct contention *c, uint64_t delay, uint64_t count)
 {
 	double ns = c->period ? (double)c->period : 1;
 
-	/* In this order, so that what is rounded is what pprof rounds. */
+	/* Multiply in this order, to round as pprof does. */
 	int64_t delay_ns =
 		c->period && c->cycles_a_second
 			? scaled(1, (double)delay * ns / ((double)c->cycles_a_second / 1e9))

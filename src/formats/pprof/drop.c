@@ -2,8 +2,8 @@
  * Frames that a pprof profile asks to remove (drop_frames, keep_frames): those of the allocator or
  * the profiler, with everything they called.  See reader.h.
  *
- * As in pprof (profile/prune.go there): a function is dropped if its complete name, without
- * arguments, matches drop_frames but not keep_frames; a location of inlined calls is cut below the
+ * As in pprof (profile/prune.go there), a function is dropped if its complete name, without
+ * arguments, matches drop_frames but not keep_frames.  A location of inlined calls is cut below the
  * outermost dropped one, or removed with everything below it if that is its own function.
  */
 #include "formats/pprof/reader.h"
@@ -12,14 +12,14 @@
 
 #include "base/regex.h"
 
-/* Steps of matching that any file has, and those that a byte of it adds. */
+/* Limit of matching steps: for any file, and in addition per byte. */
 #define WORK_FREE  ((uint64_t)64 << 20)
 #define WORK_RATIO 64
 
 struct pprof_drop {
 	struct regex *drop, *keep; /* keep NULL: none */
 	uint8_t *ends;		   /* [locations.count]: enum pprof_end */
-	struct map is_dropped;	   /* where the bytes of a name begin → bool */
+	struct map is_dropped;	   /* offset of a name's bytes → bool */
 	uint64_t work;
 };
 
@@ -31,7 +31,7 @@ static void note_error(struct pprof *p, const char *field, struct error *err)
 	error_destroy(err);
 }
 
-/* False: there is none, or it is none, which a note says then. */
+/* False: it is missing, or invalid, which adds a note. */
 static bool read_pattern(
 	struct pprof *p, unsigned int number, const char *name, struct regex **regex)
 {
@@ -52,7 +52,7 @@ void pprof_drop_init(struct pprof *p)
 
 	if (!read_pattern(p, PROFILE_DROP_FRAMES, "drop_frames", &d.drop))
 		return;
-	/* Without what is to be kept too much would be left out. */
+	/* Without the exceptions, too much would be dropped. */
 	if (keep && !read_pattern(p, PROFILE_KEEP_FRAMES, "keep_frames", &d.keep) &&
 		pprof_string(p, keep, 0).size) {
 		regex_destroy(d.drop);
@@ -74,7 +74,7 @@ void pprof_drop_deinit(struct pprof *p)
 	free(p->drop);
 }
 
-/* A name without the arguments of C++. */
+/* A name without C++ arguments. */
 static struct str simple_name(struct str name)
 {
 	static const struct str reserved[] = {STR("(anonymous namespace)"), STR("operator()")};
@@ -116,7 +116,7 @@ void pprof_drop_location(struct pprof *p, size_t row)
 	for (uint32_t i = place->count; i-- > 0;) {
 		struct str name = builder_frame_name(p->builder, p->frames.data[place->first + i]);
 
-		/* "[unknown]", "[module+0x12]": pprof has no function there. */
+		/* For "[unknown]" and "[module+0x12]", pprof has no function. */
 		if (str_starts_with(name, STR("[")) || !is_dropped(p->drop, name))
 			continue;
 		p->drop->ends[row] = i + 1 == place->count ? END_ABOVE : END_HERE;

@@ -1,8 +1,8 @@
 /*
  * CPU profiles of gperftools (docs/cpuprofile-fileformat.html there; pprof's "legacy" format):
  * words of the machine that wrote it, of 4 or 8 bytes and either byte order.  A header of five
- * words, 0 3 0 PERIOD 0; then for each stack its count, its depth and its addresses, leaf first; 0
- * 1 0 ends them. /proc/self/maps follows, for resolving names.
+ * words, 0 3 0 PERIOD 0; then for each stack its count, its depth and its addresses, leaf first; at
+ * the end 0 1 0. /proc/self/maps follows, for resolving names.
  *
  * Addresses after the first are return addresses: the call is one byte before.  As in pprof, the
  * frame that the signal handler left after the leaf, the same in (almost) all stacks, is removed,
@@ -17,7 +17,7 @@
 #include "formats/common/address_stacks.h"
 
 #define HEADER_WORDS 5
-/* Frames of the signal handler that pprof takes out at most. */
+/* The maximum number of signal handler frames that pprof removes. */
 #define HANDLERS_MAX 2
 
 struct words {
@@ -33,9 +33,9 @@ struct cpu_file {
 	struct address_stacks addresses;
 	struct words words;
 	uint64_t period_us;
-	size_t end; /* word at which the stacks end */
+	size_t end; /* index of the word after the stacks */
 	size_t stacks;
-	bool is_cut; /* there is no end mark */
+	bool is_cut; /* the end mark is missing */
 	uint64_t handlers[HANDLERS_MAX];
 	size_t handler_count;
 };
@@ -50,7 +50,7 @@ static uint64_t word(const struct words *w, size_t i)
 	return value;
 }
 
-/* The words of a file, by the only encoding in which it has a header; count 0: it has none. */
+/* The words of a file, in the only encoding in which it has a valid header; count 0: none. */
 static struct words find_words(const uint8_t *data, size_t size)
 {
 	for (unsigned int k = 0; k < 4; k++) {
@@ -77,7 +77,7 @@ struct run {
 	size_t first, depth;
 };
 
-/* The stack at word *at; false at the end mark, or where the words do not suffice. */
+/* The stack at word *at; false at the end mark, or if the data ends. */
 static bool next_run(struct cpu_file *f, size_t *at, struct run *run)
 {
 	const struct words *w = &f->words;
@@ -97,7 +97,7 @@ static bool next_run(struct cpu_file *f, size_t *at, struct run *run)
 	return !(run->count == 0 && depth == 1 && word(w, run->first) == 0);
 }
 
-/* How many of a run's words behind its leaf are the handler's. */
+/* How many of a run's words after its leaf belong to the handler. */
 static size_t handler_words(const struct cpu_file *f, const struct run *run)
 {
 	size_t found = 0;
@@ -109,7 +109,7 @@ static size_t handler_words(const struct cpu_file *f, const struct run *run)
 	return found;
 }
 
-/* How many of a run's words behind its leaf are no frames: the handler's, and a second leaf. */
+/* How many of a run's words after its leaf are not frames: the handler's, and a duplicate leaf. */
 static size_t words_to_skip(const struct cpu_file *f, const struct run *run)
 {
 	size_t skipped = handler_words(f, run);
@@ -120,7 +120,7 @@ static size_t words_to_skip(const struct cpu_file *f, const struct run *run)
 	return skipped;
 }
 
-/* An address that is the second in all stacks but one of 32 is the handler's. */
+/* An address that comes second in at least 31 of 32 stacks is the handler's. */
 static bool find_handler(struct cpu_file *f)
 {
 	struct map counts = {0};
@@ -150,7 +150,7 @@ static bool find_handler(struct cpu_file *f)
 
 /* ---- frames ---- */
 
-/* What its frames stand for: of callers, that is the call. */
+/* Takes a run's addresses; those of callers become the address of the call. */
 static void take_run(struct cpu_file *f, const struct run *run)
 {
 	size_t end = run->first + run->depth;
@@ -181,7 +181,7 @@ static void add_all(struct cpu_file *f)
 
 	while (next_run(f, &at, &run)) {
 		uint64_t time_ns;
-		/* What is past 63 bits the builder refuses. */
+		/* The builder rejects more than 63 bits. */
 		if (run.count > INT64_MAX ||
 			__builtin_mul_overflow(run.count, f->period_us * 1000, &time_ns) ||
 			time_ns > INT64_MAX)

@@ -15,10 +15,10 @@
 #include "base/row_table.h"
 #include "base/hash.h"
 
-/* Sets that are remembered by their bytes; where there are more, hardly one comes twice. */
+/* Sets remembered by their bytes; with more distinct ones, hardly any recurs. */
 #define SETS_MAX ((size_t)1 << 16)
 
-/* What a label says. */
+/* The meaning of a label. */
 enum role { ROLE_LABEL, ROLE_TID, ROLE_THREAD, ROLE_PID, ROLE_PROCESS, ROLE_TIME, ROLE_COUNT };
 
 static const struct {
@@ -43,16 +43,16 @@ static const struct {
 };
 
 struct label_row {
-	uint64_t key, text, unit; /* numbers of strings */
+	uint64_t key, text, unit; /* indexes of strings */
 	int64_t number;
 	uint64_t offset;
 };
 
-/* What the labels with a role say; has: a bit for each. */
+/* The values of labels with a role; has: a bit for each role. */
 struct roles {
 	unsigned int has;
 	int64_t tid, pid, time;
-	uint64_t thread, process; /* numbers of strings */
+	uint64_t thread, process; /* indexes of strings */
 };
 
 struct known_thread {
@@ -69,11 +69,11 @@ struct known_process {
 
 struct pprof_labels {
 	struct pprof *p;
-	struct map role_of_key; /* number of a string → enum role */
-	unsigned int roles;	/* bits of those that are taken as such */
+	struct map role_of_key; /* index of a string → enum role */
+	unsigned int roles;	/* bits of the roles in use */
 	int64_t time_base;
 	struct arena *arena;
-	struct str_table sets; /* of bytes of labels */
+	struct str_table sets; /* by the bytes of labels */
 	VEC(label_set_id) set_ids;
 	struct row_table threads, processes;
 	struct strbuf key; /* scratch */
@@ -146,7 +146,7 @@ static enum role role_of(struct pprof_labels *l, const struct label_row *row)
 	return (enum role) * role;
 }
 
-/* Whether a label has the kind of value that its role asks for. */
+/* Whether a label has the kind of value that its role needs. */
 static bool fits(const struct label_row *row, enum role role)
 {
 	bool is_text = row->text != 0;
@@ -193,7 +193,7 @@ static void take_role(struct roles *roles, enum role role, const struct label_ro
 }
 
 /*
- * Takes a sample's labels apart: the first of each role into *roles, the bytes of the others, each
+ * Splits a sample's labels: the first of each role goes into *roles, the bytes of all others, each
  * after its size, into l->key.
  */
 static void split(struct pprof_labels *l, struct cursor sample, struct roles *roles)
@@ -215,7 +215,7 @@ static void split(struct pprof_labels *l, struct cursor sample, struct roles *ro
 	}
 }
 
-/* ---- what all samples have ---- */
+/* ---- labels that all samples have ---- */
 
 static void look_at_all(struct pprof_labels *l)
 {
@@ -240,7 +240,7 @@ static void look_at_all(struct pprof_labels *l)
 	if (common & 1u << ROLE_TID)
 		l->roles |=
 			1u << ROLE_TID | 1u << ROLE_THREAD | 1u << ROLE_PID | 1u << ROLE_PROCESS;
-	/* Times of day, or of a clock of the machine. */
+	/* Times of day, or of a machine's clock. */
 	int64_t start = (int64_t)builder_header(p->builder)->start_unix_ns;
 	l->time_base = time_min >= start ? start : time_min;
 }
@@ -272,14 +272,14 @@ void pprof_labels_destroy(struct pprof_labels *l)
 	free(l);
 }
 
-/* ---- one sample's ---- */
+/* ---- labels of one sample ---- */
 
 static string_id string_of(struct pprof_labels *l, uint64_t number, uint64_t offset)
 {
 	return builder_string(l->p->builder, pprof_string(l->p, number, offset));
 }
 
-/* A label without any value is none (Go's reader passes it over, too), but for a zero of a unit. */
+/* A label without a value is ignored, as in Go's reader, unless it is a zero with a unit. */
 static void add_label(struct pprof_labels *l, const struct label_row *row)
 {
 	if (row->text == 0 && row->number == 0 && row->unit == 0)

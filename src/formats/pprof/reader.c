@@ -13,9 +13,9 @@
 #include "formats/common/text_input.h"
 #include "formats/readers.h"
 
-/* ---- whether it is one ---- */
+/* ---- bidding ---- */
 
-/* How the fields of a Profile are encoded; both of what may be packed. */
+/* Whether a field of a Profile has a valid type; packed fields may have either. */
 static bool is_profile_field(const struct proto_field *f)
 {
 	switch (f->number) {
@@ -42,12 +42,15 @@ static bool is_profile_field(const struct proto_field *f)
 	}
 }
 
-/* The messages in it hold numbers; only samples hold lists and labels, locations lines. */
+/*
+ * Whether a nested message is plausible: all contain numbers, but only samples contain lists and
+ * labels, only locations contain lines.
+ */
 static bool is_row(const struct proto_field *field, struct cursor message)
 {
 	static const struct {
 		uint32_t field_max;
-		uint32_t bytes; /* a bit for each field that may be of that type */
+		uint32_t bytes; /* a bit for each field that may be length-delimited */
 	} kinds[PROFILE_FIELD_COUNT] = {
 		[PROFILE_SAMPLE_TYPE] = {VALUE_UNIT, 0},
 		[PROFILE_SAMPLE] = {SAMPLE_LABEL,
@@ -72,7 +75,10 @@ static bool is_row(const struct proto_field *field, struct cursor message)
 	return cursor_ok(&message);
 }
 
-/* By the first fields: a file has no magic number, but few of other kinds pass for 100 of them. */
+/*
+ * Bids by the first fields: there is no magic number, but other files hardly ever have 100 valid
+ * fields.
+ */
 static int pprof_bid(const uint8_t *data, size_t size)
 {
 	struct proto_field field;
@@ -97,7 +103,7 @@ static int pprof_bid(const uint8_t *data, size_t size)
 
 static const struct {
 	const char *name;
-	const char *unit; /* as sonde has it */
+	const char *unit; /* sonde's unit */
 	int64_t scale;
 } known_units[] = {
 	{"nanoseconds", "ns", 1},
@@ -121,7 +127,7 @@ static const struct {
 	{"", "count", 1},
 };
 
-/* The unit as sonde has it, and what a figure in `name` is to be multiplied by. */
+/* Converts a unit to sonde's, and sets the factor for values in `name`. */
 static struct str known_unit(struct str name, int64_t *scale)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(known_units); i++) {
@@ -152,7 +158,7 @@ static struct value_type read_value_type(struct pprof *p, struct cursor message)
 	return v;
 }
 
-/* Metrics have a name each: "cpu", and a second one "cpu#2". */
+/* Adds a metric; names are made distinct: "cpu", and for a second one "cpu#2". */
 static void add_metric(struct pprof *p, const struct value_type *v)
 {
 	struct strbuf name = {0};
@@ -201,7 +207,7 @@ static struct error *add_metrics(struct pprof *p)
 	return NULL;
 }
 
-/* The type that it names, else its last. */
+/* The type named by the profile, else its last one. */
 static metric_id default_metric(struct pprof *p, const struct pprof_facts *facts)
 {
 	struct str wanted = pprof_string(p, facts->value[PROFILE_DEFAULT_SAMPLE_TYPE],
@@ -223,7 +229,7 @@ static metric_id default_metric(struct pprof *p, const struct pprof_facts *facts
 	return found;
 }
 
-/* Of time it is the interval between samples, of others a note. */
+/* The period: for time, it is the interval between samples; otherwise it becomes a note. */
 static void add_period(struct pprof *p, const struct pprof_facts *facts)
 {
 	struct builder_header *header = builder_header(p->builder);
@@ -233,7 +239,7 @@ static void add_period(struct pprof *p, const struct pprof_facts *facts)
 		return;
 	struct value_type v = read_value_type(p, facts->period_type);
 	struct str unit = known_unit(v.unit, &scale);
-	/* Without a type it is nothing that anybody has measured: Pyroscope fills it in. */
+	/* Without a type, it is meaningless: Pyroscope sets it anyway. */
 	if (v.type.size == 0)
 		return;
 	if (str_equal(unit, STR("ns"))) {
@@ -290,7 +296,7 @@ static void add_facts(struct pprof *p, const struct pprof_facts *facts)
 		facts->offset[PROFILE_DOC_URL]);
 }
 
-/* ---- what was passed over ---- */
+/* ---- notes about skipped parts ---- */
 
 static void add_fault_notes(struct pprof *p)
 {
@@ -338,8 +344,8 @@ static struct error *read_all(struct pprof *p)
 }
 
 /*
- * A byte may name a location of any number of inlined calls, all of which are there already; of
- * real profiles it stands for less than one frame.
+ * A single byte may refer to a location of any number of inlined calls, all known already; in real
+ * profiles it adds less than one frame.  So the walk along stacks is limited.
  */
 #define WALK_FREE  ((uint64_t)32 << 20)
 #define WALK_RATIO 16

@@ -8,13 +8,14 @@
  */
 #include "formats/pprof/reader.h"
 
-/* A location of the last sample's stack: where its bytes begin, counted from the end of the list.
+/*
+ * A location of the last sample's stack, with the position of its bytes, from the end of the list.
  */
 struct step {
 	uint32_t end;
-	uint32_t frames; /* how many of the run in hand it ends */
+	uint32_t frames; /* index after its frames in the current run */
 	stack_id stack;
-	bool has_kept; /* it or a caller is of a function that is not to be left out */
+	bool has_kept; /* it or a caller belongs to a function that is not dropped */
 };
 
 struct sample {
@@ -27,18 +28,18 @@ struct sample {
 
 struct samples_reader {
 	struct pprof *p;
-	struct pprof_labels *labels; /* NULL: no sample has any */
-	VEC(struct step) steps;	     /* of the stack below */
-	VEC(frame_id) frames;	     /* of a run of locations, the outermost first */
-	VEC(stack_id) stacks;	     /* of these */
-	uint64_t dropped;	     /* samples whose callees are left out */
-	struct str last;	     /* the locations of the last sample */
-	/* Of lists that are not packed in one piece; that of the last sample stays. */
+	struct pprof_labels *labels; /* NULL: no sample has labels */
+	VEC(struct step) steps;	     /* of the current stack */
+	VEC(frame_id) frames;	     /* of a run of locations, outermost first */
+	VEC(stack_id) stacks;	     /* of these frames */
+	uint64_t dropped;	     /* samples with dropped callees */
+	struct str last;	     /* the locations of the previous sample */
+	/* For lists that are not packed as one field; the previous sample's stays valid. */
 	struct strbuf lists[2];
 	size_t list;
 };
 
-/* ---- one sample taken apart ---- */
+/* ---- decoding a sample ---- */
 
 static void add_values(struct pprof *p, struct sample *s, struct proto_numbers numbers)
 {
@@ -52,7 +53,7 @@ static void add_values(struct pprof *p, struct sample *s, struct proto_numbers n
 	s->is_bad |= !cursor_ok(&numbers.packed);
 }
 
-/* Whether packed numbers end where the bytes do; what is in front need not be looked at. */
+/* Whether packed numbers end with the bytes; earlier ones need no check. */
 static bool ends_whole(struct str packed)
 {
 	return packed.size == 0 || (packed.data[packed.size - 1] & 0x80) == 0;
@@ -116,13 +117,13 @@ static size_t common_end(struct str a, struct str b)
 	return i;
 }
 
-/* Whether the number that begins so many bytes before the end does begin there. */
+/* Whether a number begins this many bytes before the end. */
 static bool begins_at(struct str list, size_t end)
 {
 	return end == list.size || (list.data[list.size - 1 - end] & 0x80) == 0;
 }
 
-/* Drops the steps of the last stack that the list does not end in. */
+/* Drops the steps of the last stack that are not a common suffix with the list. */
 static void keep_common_steps(struct samples_reader *r, struct str list)
 {
 	size_t common = common_end(r->last, list);
@@ -136,7 +137,7 @@ static void keep_common_steps(struct samples_reader *r, struct str list)
 	}
 }
 
-/* The number whose last byte stands so many bytes before the end; *end moves to its first. */
+/* The number whose last byte is this many bytes before the end; *end moves to its first byte. */
 static uint64_t number_before(struct str list, size_t *end)
 {
 	const uint8_t *bytes = (const uint8_t *)list.data;
@@ -150,15 +151,15 @@ static uint64_t number_before(struct str list, size_t *end)
 	return last - first < 10 ? value : 0;
 }
 
-/* Stacks are made in runs of as many frames, or of one location. */
+/* Stacks are made in runs of this many frames, or of one location. */
 #define RUN_FRAMES 1024
 
 enum gathered { GATHERED_RUN, GATHERED_CUT, GATHERED_DROPPED };
 
 /*
- * Takes locations apart into frames and a step each, from the one that begins at at->end on; cut
- * where there is none to walk along it.  As pprof does, callees are left
- * out (drop.c) only below a function that is not to be.
+ * Decodes locations into frames and one step each, from at->end on, until the run is long enough or
+ * the walk limit is reached.  As in pprof, callees are dropped (drop.c) only below a function that
+ * is kept.
  */
 static enum gathered gather_run(struct samples_reader *r, const struct sample *s, struct step *at)
 {
@@ -185,7 +186,7 @@ static enum gathered gather_run(struct samples_reader *r, const struct sample *s
 	return GATHERED_RUN;
 }
 
-/* How many frames of the run have stacks; there may be no room for some. */
+/* Makes the run's stacks; returns how many, as there may not be room for all. */
 static size_t run_stacks(struct samples_reader *r, stack_id parent)
 {
 	vec_reserve(&r->stacks, r->frames.count);
@@ -193,7 +194,7 @@ static size_t run_stacks(struct samples_reader *r, stack_id parent)
 		r->p->builder, parent, r->frames.data, r->frames.count, SIZE_MAX, r->stacks.data);
 }
 
-/* Gives the steps from `first` on their stacks, and drops those that have none. */
+/* Sets the stacks of the steps from `first` on, and drops steps without one. */
 static void finish_steps(struct samples_reader *r, size_t first, size_t stack_count)
 {
 	for (size_t i = first; i < r->steps.count; i++) {
@@ -234,13 +235,13 @@ static stack_id stack_of(struct samples_reader *r, const struct sample *s)
 	return at.stack;
 }
 
-/* ---- all of them ---- */
+/* ---- all samples ---- */
 
 static int64_t scaled(int64_t value, int64_t scale)
 {
 	int64_t result;
 
-	/* The builder refuses a profile with such a weight. */
+	/* The builder rejects a profile with such a weight. */
 	if (__builtin_mul_overflow(value, scale, &result))
 		return INT64_MIN;
 	return result;
@@ -261,7 +262,7 @@ static void add_sample(struct samples_reader *r, struct sample *s, struct cursor
 		builder_sample_labels(p->builder, labels.set);
 		return;
 	}
-	/* A negative weight is a difference: it says nothing about how many samples there were. */
+	/* A negative weight is a difference, and does not show how many samples there were. */
 	if (p->samples_metric < p->metric_count && s->values[p->samples_metric] >= 0)
 		samples = (uint64_t)s->values[p->samples_metric];
 	builder_weight(p->builder, stack, s->values, samples);

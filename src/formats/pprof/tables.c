@@ -21,7 +21,7 @@ static uint64_t place_in(const struct pprof *p, const uint8_t *at)
 	return (uint64_t)(at - p->input->data);
 }
 
-/* The field that begins at an offset. */
+/* The field at an offset. */
 static struct proto_field field_at(const struct pprof *p, uint32_t offset)
 {
 	struct cursor c = whole_file(p);
@@ -51,7 +51,7 @@ struct str pprof_string(struct pprof *p, uint64_t number, uint64_t offset)
 
 /* ---- rows by id ---- */
 
-/* The id of a row; 0: it has none.  It comes first in what all known writers write. */
+/* The id of a row; 0: none.  All known writers put it first. */
 static uint64_t row_id(struct cursor message)
 {
 	struct proto_field field;
@@ -69,7 +69,7 @@ static void rows_count(struct pprof_rows *rows, uint64_t id)
 	rows->found++;
 }
 
-/* By number, if that leaves little empty. */
+/* Indexes rows by number, if few numbers are unused. */
 static void rows_make(struct pprof_rows *rows)
 {
 	if (rows->id_max <= rows->found + rows->found / 4 + 1024) {
@@ -95,7 +95,7 @@ static int id_place_compare(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Sorts rows whose ids are no numbers; of several of one id the first stays. */
+/* Sorts rows whose ids are not numbers; of several with one id, the first stays. */
 static void rows_sort(struct pprof *p, struct pprof_rows *rows)
 {
 	struct id_place *places = xcalloc(rows->count, sizeof(*places));
@@ -133,7 +133,7 @@ static void rows_add(struct pprof *p, struct pprof_rows *rows, uint64_t id, uint
 	rows->at[rows->count++] = at;
 }
 
-/* The number of the row of an id; false: there is none. */
+/* The number of the row with an id; false: there is none. */
 bool pprof_row_find(const struct pprof_rows *rows, uint64_t id, size_t *row)
 {
 	size_t low = 0, high = rows->count;
@@ -202,7 +202,7 @@ static void take_fact(struct pprof *p, const struct cursor *c, const struct prot
 	}
 }
 
-/* Profiles may not stand one behind the other: each has strings of its own. */
+/* Profiles cannot be concatenated: each has its own strings. */
 static struct error *count_all(struct pprof *p)
 {
 	struct cursor c = whole_file(p);
@@ -355,7 +355,7 @@ static uint32_t line_number(uint64_t line)
 	return line > INT32_MAX ? 0 : (uint32_t)line;
 }
 
-/* The name for people; some writers know that of the linker alone. */
+/* The name for people; some writers only have the linker's. */
 static struct str function_name(struct pprof *p, const struct function_row *f)
 {
 	struct str name = f->name.size ? f->name : f->system_name;
@@ -434,7 +434,7 @@ static frame_id line_frame(
 	return builder_frame(b, function, file, number, is_inline, addr);
 }
 
-/* All lines but the last are inlined into the next. */
+/* All lines except the last are inlined into the next. */
 static void add_lines(struct pprof *p, const struct location_row *l, struct cursor message)
 {
 	struct cursor line = {0};

@@ -13,7 +13,7 @@
 #include "base/row_table.h"
 #include "formats/writers.h"
 
-/* What samples are summed by. */
+/* Samples with equal keys are summed. */
 struct sample_key {
 	uint32_t stack, thread, labels;
 };
@@ -41,7 +41,9 @@ static const struct row_kind key_rows = {sizeof(struct sample_key), key_hash, ke
 
 /* ---- types ---- */
 
-/* By convention the first type counts samples; one is made where the profile only knows the count.
+/*
+ * By convention the first type is the number of samples; it is added if it is known but not a
+ * metric.
  */
 static bool adds_samples(const struct profile *p)
 {
@@ -109,7 +111,7 @@ static void put_name(struct pprof_writer *w, struct str key, string_id name)
 		put_label(w, pprof_writer_text(w, key), pprof_writer_string(w, name), 0, 0);
 }
 
-/* A process of id -1 is one that nobody knows. */
+/* A process with id -1 is unknown. */
 static void put_thread(struct pprof_writer *w, const struct thread *thread)
 {
 	const struct process *process = &w->profile->processes[thread->process.i];
@@ -166,7 +168,7 @@ static void put_sample(
 	proto_end(out, begun);
 }
 
-/* ---- samples that differ by more than their stack ---- */
+/* ---- samples with threads or labels ---- */
 
 static void sum_samples(const struct profile *p, struct sample_sums *sums, size_t count)
 {
@@ -183,7 +185,7 @@ static void sum_samples(const struct profile *p, struct sample_sums *sums, size_
 			for (size_t k = 0; k < count; k++)
 				vec_push(&sums->values, 0);
 		int64_t *values = &sums->values.data[row * count];
-		/* Of a profile without such a metric each sample is one. */
+		/* In a profile without such a metric, each sample counts as one. */
 		if (adds)
 			values[0]++;
 		for (size_t m = 0; m < p->metric_count; m++)
@@ -206,7 +208,7 @@ static void put_samples(struct pprof_writer *w, size_t count)
 	vec_deinit(&sums.values);
 }
 
-/* ---- those that are not ---- */
+/* ---- samples with only a stack ---- */
 
 static void put_stacks(struct pprof_writer *w, size_t count)
 {

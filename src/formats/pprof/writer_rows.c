@@ -44,7 +44,7 @@ static void put_strings(struct pprof_writer *w)
 
 /* ---- mappings ---- */
 
-/* "libc.so.6", "libx.so": what no main program is called. */
+/* Names like "libc.so.6" and "libx.so", which no main program has. */
 static bool is_library(struct str name)
 {
 	const char *so = memmem(name.data, name.size, ".so", 3);
@@ -52,7 +52,7 @@ static bool is_library(struct str name)
 	return so && (so + 3 == name.data + name.size || so[3] == '.' || so[3] == '_');
 }
 
-/* pprof takes the first mapping for that of the program. */
+/* pprof assumes that the first mapping is the program's. */
 static size_t main_object(const struct profile *p)
 {
 	for (size_t i = 0; i < p->object_count; i++) {
@@ -86,7 +86,7 @@ struct known {
 	bool functions, files, lines, inlines;
 };
 
-/* [object]: what is known of its frames; the caller's. */
+/* [object]: what is known about its frames; the caller frees it. */
 static struct known *look_at_frames(const struct profile *p)
 {
 	struct known *known = xcalloc(p->object_count + 1, sizeof(*known));
@@ -131,7 +131,7 @@ static void put_mapping(struct pprof_writer *w, size_t object, const struct know
 	proto_end(out, begun);
 }
 
-/* By id: the program first. */
+/* Ordered by id: the program first. */
 static void put_mappings(struct pprof_writer *w)
 {
 	const struct profile *p = w->profile;
@@ -151,7 +151,9 @@ static void put_mappings(struct pprof_writer *w)
 
 /* ---- functions ---- */
 
-/* The file of the place is the function's, but for included code, which gets a function of its own.
+/*
+ * A function's file is that of its places; included code of another file becomes a separate
+ * function.
  */
 static uint32_t function_of(struct pprof_writer *w, const struct frame *frame)
 {

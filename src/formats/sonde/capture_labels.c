@@ -1,8 +1,8 @@
 /*
  * Labels of a capture file.  See capture_labels.h.
  *
- * A set must have its labels in order, as the writer has put them: then each costs one step here,
- * whatever its size.
+ * A set must have its labels in order, as written.  Then each set costs one step here, whatever its
+ * size.
  */
 #include "formats/sonde/capture_labels.h"
 

@@ -11,23 +11,23 @@
 
 struct capture_labels {
 	struct builder *builder;
-	VEC(label_id) labels;	  /* by the file's number */
+	VEC(label_id) labels;	  /* by number in the file */
 	VEC(label_set_id) sets;	  /* the same; 0: none */
-	VEC(label_id) set_labels; /* of each set the highest; of set 0: NO_ID */
+	VEC(label_id) set_labels; /* the highest label of each set; for set 0: NO_ID */
 };
 
 void capture_labels_init(struct capture_labels *l, struct builder *b);
 void capture_labels_deinit(struct capture_labels *l);
-/* The payloads of chunks: all labels first. */
+/* Read the payloads of chunks; labels come first. */
 must_use struct error *capture_labels_read(struct capture_labels *l, struct cursor *payload);
 must_use struct error *capture_labels_read_sets(struct capture_labels *l, struct cursor *payload);
 /*
- * The builder's sets of those; how many are missing, which get none.  is_any: whether one has
- * labels.
+ * Converts set numbers to the builder's sets; returns how many are missing.  Missing sets become
+ * empty. is_any: whether any set has labels.
  */
 size_t capture_labels_sets(const struct capture_labels *l, const uint32_t *sets, size_t count,
 	label_set_id *found, bool *is_any);
-/* Of the sample that the builder got last; false if there is no such set. */
+/* Adds labels to the builder's last sample; false if the set is missing. */
 bool capture_labels_sample(struct capture_labels *l, uint32_t set);
 
 #endif

@@ -17,7 +17,7 @@ static int frame_compare(const void *a, const void *b)
 	return (x->obj_addr > y->obj_addr) - (x->obj_addr < y->obj_addr);
 }
 
-/* Whether the recording was made on the kernel that runs here: then its symbols fit. */
+/* Whether the recording was made on the running kernel, so that its symbols are valid. */
 static bool is_this_kernel(const struct capture_names *n)
 {
 	struct utsname name;
@@ -55,7 +55,7 @@ static void add_place(struct capture_names *n, const struct capture_frame *frame
 		capture_names_add(n, frame->object, frame->obj_addr, frames, count);
 }
 
-/* Frames of one object, by address. */
+/* Names the frames of one object, ascending by address. */
 static void name_object(struct capture_names *n, struct symbolizer *symbolizer,
 	const struct capture_frame *frames, size_t count)
 {

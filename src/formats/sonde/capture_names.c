@@ -1,6 +1,4 @@
-/*
- * What the frames of a capture file are called.  See capture_names.h.
- */
+/* Names of a capture file's frames.  See capture_names.h. */
 #include "formats/sonde/capture_names.h"
 
 #include <stdlib.h>
@@ -10,7 +8,7 @@
 #include "formats/sonde/layout/capture_symbols.h"
 #include "formats/sonde/capture_local.h"
 
-/* A chain of one frame that stands for no code that is known. */
+/* Makes a chain of one frame that is not known code. */
 static struct capture_chain add_special(
 	struct capture_names *n, struct str name, object_id object, uint64_t obj_addr)
 {
@@ -63,7 +61,7 @@ void capture_names_add_object(struct capture_names *n, const struct capture_obje
 	map_at(&n->object_of_id, row->object, 0, (uint32_t)n->objects.count, &added);
 	if (!added)
 		return;
-	/* Code in no mapping belongs to no load object, as a stack cut short does. */
+	/* Code outside mappings has no load object, and neither does a truncated stack. */
 	if (row->kind != CAPTURE_OBJECT_TRUNCATED && row->kind != CAPTURE_OBJECT_NONE &&
 		row->kind != CAPTURE_OBJECT_GUESSED && !str_equal(row->path, STR("[unknown]")))
 		id = builder_object(
@@ -112,7 +110,7 @@ struct error *capture_names_read_addresses(struct capture_names *n, struct curso
 	return cursor_error(payload);
 }
 
-/* The address that one of the file stands for. */
+/* The real address for an address in the file. */
 static uint64_t real_address(struct capture_names *n, uint32_t object, uint64_t obj_addr)
 {
 	const struct capture_names_address sought = {.object = object, .first = obj_addr};
@@ -158,7 +156,7 @@ void capture_names_add(struct capture_names *n, uint32_t object, uint64_t obj_ad
 	map_at(&n->symbols, object, obj_addr, (uint32_t)n->chains.count, &added);
 	if (!added)
 		return;
-	/* The number of a zone is none of its own. */
+	/* A zone's number is not a real address. */
 	obj_addr = o->kind == CAPTURE_OBJECT_ZONE && !n->is_profile
 			   ? 0
 			   : real_address(n, object, obj_addr);
@@ -218,7 +216,7 @@ const struct capture_chain *capture_names_unknown(struct capture_names *n)
 	return &n->unknown;
 }
 
-/* Time that is in no sample has a row that is called so. */
+/* Time without samples has a row with this name. */
 static struct capture_chain unsampled(struct capture_names *n, const struct capture_names_object *o)
 {
 	struct capture_chain chain = add_special(n, o->path, o->id, 0);
@@ -227,7 +225,7 @@ static struct capture_chain unsampled(struct capture_names *n, const struct capt
 	return chain;
 }
 
-/* All addresses of a load object that belong to no known function are its function "[unknown]". */
+/* All addresses of a load object outside known functions are its function "[unknown]". */
 static struct capture_chain resolve(struct capture_names *n, const struct capture_frame *frame)
 {
 	uint32_t index;
@@ -264,12 +262,12 @@ void capture_names_resolve(struct capture_names *n, const struct capture_frame *
 		chains[i] = resolve(n, &frames[i]);
 }
 
-/* ---- what has no names ---- */
+/* ---- missing names ---- */
 
-/* Objects that a note names; of more there is an ellipsis. */
+/* The maximum number of objects named in a note; an ellipsis stands for the rest. */
 #define NAMES_SHOWN 8
 
-/* How much of an object's code has names. */
+/* Whether an object's code has names. */
 enum naming { NAMED_NOWHERE, NAMED_IN_PART, NAMED };
 
 static enum naming naming_of(const struct capture_names_object *o)
@@ -279,11 +277,11 @@ static enum naming naming_of(const struct capture_names_object *o)
 	uint64_t nameless = o->nameless + o->unknown;
 	if (nameless && o->named == 0)
 		return NAMED_NOWHERE;
-	/* A few addresses without a name are in every object: padding, stubs. */
+	/* Every object has a few addresses without a name: padding, stubs. */
 	return nameless > o->named / 10 ? NAMED_IN_PART : NAMED;
 }
 
-/* What the views show for want of names. */
+/* What views show in place of missing names. */
 static const char *stand_in(uint64_t nameless, uint64_t unknown)
 {
 	if (unknown == 0)
@@ -293,7 +291,7 @@ static const char *stand_in(uint64_t nameless, uint64_t unknown)
 	return "functions without a name are shown by their start, or as [unknown]";
 }
 
-/* Of names that are shown: several builds of one library are one name. */
+/* Whether a name is in the list: several builds of a library have the same name. */
 static bool is_among(const struct str *shown, uint64_t count, struct str name)
 {
 	for (uint64_t i = 0; i < count && i < NAMES_SHOWN; i++)

@@ -2,19 +2,19 @@
 #define SONDE_FORMATS_SONDE_CAPTURE_NODES_H
 
 /*
- * A recording, read by who wants to rewrite it: beside the profile, which of its stacks each node
- * of the file's own stack tree is.
+ * Reads a recording to rewrite it: in addition to the profile, maps each node of the file's stack
+ * tree to a stack.
  */
 
 #include "formats/readers.h"
 
 struct capture_nodes {
-	stack_id *stacks; /* [count] by node, 0 the empty one; freed with free() */
+	stack_id *stacks; /* [count] by node; node 0 is the empty stack; free it with free() */
 	size_t count;
 };
 
 /*
- * ERROR_INPUT also where parts of the file are missing, so that not all nodes are known.  Header
+ * Also ERROR_INPUT if parts of the file are missing, so that some nodes are unknown.  Header
  * strings about the input stay empty.
  */
 must_use struct error *capture_read_nodes(

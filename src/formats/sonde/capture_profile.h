@@ -2,8 +2,8 @@
 #define SONDE_FORMATS_SONDE_CAPTURE_PROFILE_H
 
 /*
- * What is in a capture file that a profile was written to, and not in a recording: the profile's
- * own statistics and notes, functions that no stack has, calls.
+ * The parts of a capture file that only written profiles have: the profile's own statistics and
+ * notes, functions outside all stacks, calls.
  */
 
 #include "base/map.h"
@@ -13,24 +13,26 @@
 struct capture_profile {
 	struct builder *builder;
 	uint64_t flags;	      /* enum capture_profile_flag */
-	struct map functions; /* the file's number → function of the builder */
+	struct map functions; /* number in the file → function of the builder */
 };
 
 void capture_profile_init(struct capture_profile *p, struct builder *b);
 void capture_profile_deinit(struct capture_profile *p);
 
-/* The payloads of chunks; names has all objects. */
+/* Read the payloads of chunks; names must have all objects. */
 must_use struct error *capture_profile_read_notes(
 	struct capture_profile *p, struct cursor *payload);
 must_use struct error *capture_profile_read_functions(
 	struct capture_profile *p, struct capture_names *names, struct cursor *payload);
-/* After all functions; arcs of one that is missing are passed over. */
+/* Called after all functions are read; skips arcs of missing ones. */
 must_use struct error *capture_profile_read_arcs(struct capture_profile *p, struct cursor *payload);
 
-/* A row of SAMPLES: a sample, or the sum of a stack.  weight[metric_count] in the file's order. */
+/*
+ * Adds a row of SAMPLES: a sample, or the sum of a stack.  weight[metric_count] is in file order.
+ */
 void capture_profile_add_row(struct capture_profile *p, const struct capture_sample *row,
 	stack_id stack, stack_id zone, thread_id thread, uint32_t metric_count);
-/* facts by key, UINT64_MAX: not there. */
+/* facts: by key, UINT64_MAX: missing. */
 void capture_profile_set_header(const struct capture_profile *p, const uint64_t *facts);
 
 #endif

@@ -65,7 +65,7 @@ struct error *capture_tasks_read_threads(struct capture_tasks *t, struct cursor 
 	return cursor_error(payload);
 }
 
-/* For those whose rows were in chunks that are missing. */
+/* For tasks whose rows were in missing chunks. */
 static process_id unknown_process(struct capture_tasks *t)
 {
 	if (t->unknown_process.i == NO_ID)

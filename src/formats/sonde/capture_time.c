@@ -1,20 +1,20 @@
 /*
- * Notes about a recording's time.  A sample that was lost in the ring has a note of its own, so
- * what it would have weighed is not missing here a second time.
+ * Notes about a recording's time.  Samples lost in the ring have a separate note, so their weight
+ * is not reported as missing here.
  */
 #include "formats/sonde/capture_time.h"
 
 #include "formats/sonde/layout/capture.h"
 #include "formats/sonde/layout/capture_stray.h"
 
-/* As a share of all; less is not worth saying. */
+/* As a share of all; smaller ones are not reported. */
 #define SHARE_MIN 0.01
-/* A few ticks are missing of most recordings, as no thread ends with one. */
+/* Most recordings lack a few ticks, as threads do not end exactly at one. */
 #define MISSING_SHARE_MIN   0.02
 #define MISSING_SAMPLES_MIN 20
-/* The start of some programs takes as much. */
+/* The start of some programs takes this long. */
 #define UNREACHED_LEAST_NS UINT64_C(20000000)
-/* Less is 0.000 s. */
+/* Less would print as 0.000 s. */
 #define KERNEL_LEAST_NS UINT64_C(1000000)
 
 static double seconds(uint64_t time_ns)
@@ -86,7 +86,7 @@ static void note_unreached(const struct capture_time *t, struct builder *b)
 	strbuf_deinit(&places);
 }
 
-/* What no cause is known of. */
+/* Notes missing time of unknown cause. */
 static void note_missing(const struct capture_time *t, struct builder *b)
 {
 	uint64_t found_ns = t->sampled_ns + t->counters[CAPTURE_UNREACHED_NS] +

@@ -1,11 +1,9 @@
-/*
- * The stack tree of a capture file on its way into a builder.  See capture_tree.h.
- */
+/* Adds the stack tree of a capture file to a builder.  See capture_tree.h. */
 #include "formats/sonde/capture_tree.h"
 
 #include <stdlib.h>
 
-/* Whether none of the ids from first on was given before. */
+/* Whether all ids from first on are new. */
 static bool id_runs_accept(const struct capture_id_runs *r, uint32_t first, size_t count)
 {
 	if (count == 0 || r->runs.count == 0)
@@ -26,7 +24,7 @@ static void id_runs_add(struct capture_id_runs *r, uint32_t first, size_t count,
 		vec_push(&r->runs, (struct capture_id_run){first, (uint32_t)count, place});
 }
 
-/* The id's place, or SIZE_MAX. */
+/* The index for an id, or SIZE_MAX. */
 static size_t id_runs_find(const struct capture_id_runs *r, uint32_t id)
 {
 	size_t low = 0, high = r->runs.count;
@@ -114,7 +112,7 @@ void capture_tree_fill(struct capture_tree *t, const struct capture_frame *frame
 		add_node(t, i, nodes->nodes.data[i].parent, nodes->nodes.data[i].key, true);
 }
 
-/* Finds the chains whose outermost frame begins another one. */
+/* Finds the chains whose outermost frame also begins another chain. */
 static void find_shared(const struct capture_tree *t, struct capture_chain *chains)
 {
 	const struct capture_id_runs *r = &t->frame_runs;
@@ -151,13 +149,13 @@ static uint8_t chain_flags(const struct capture_chain *chain)
 	return flags;
 }
 
-/* A node's flags, by those of its parent and those of its chain. */
+/* A node's flags, from those of its parent and of its chain. */
 static uint8_t join_flags(uint8_t parent, uint8_t chain)
 {
 	return (uint8_t)(parent & ~CAPTURE_STACK_FOREIGN) | chain;
 }
 
-/* Whether nodes can be stacks as they are. */
+/* Whether nodes can become stacks directly. */
 static bool is_plain(const struct capture_tree *t, const struct capture_chain *chains)
 {
 	const struct capture_id_runs *r = &t->node_runs;
@@ -215,7 +213,7 @@ static void build_plain(struct capture_tree *t, const struct capture_chain *chai
 	t->nodes.count = t->nodes.capacity = 0;
 }
 
-/* A stack that no other node stands for is made without looking for it. */
+/* A stack that belongs to a single node is added without a look-up. */
 static stack_id build_stack(struct capture_tree *t, stack_id parent, frame_id frame, bool is_shared)
 {
 	stack_id stack;
@@ -234,8 +232,7 @@ static void build_node(
 	uint8_t flags;
 	stack_id stack = capture_tree_stack(t, parent, &flags);
 
-	/* Where there is no room for all, the innermost are left out: the outermost is the
-	 * function. */
+	/* If there is no room for all, omit the inner ones: the outermost is the function. */
 	uint32_t count = chain->count <= t->stacks_left ? chain->count : 1;
 	t->left_out += chain->count - count;
 	t->stacks_left -= count < t->stacks_left ? count : t->stacks_left;
@@ -303,7 +300,7 @@ void capture_tree_stacks(struct capture_tree *t, const uint32_t *nodes, size_t c
 	stack_id *stacks, uint8_t *flags)
 {
 	static const struct capture_id_run none;
-	/* Of a file that is whole, all are in the first run. */
+	/* In a complete file, all are in the first run. */
 	const struct capture_id_run *run =
 		t->node_runs.runs.count ? &t->node_runs.runs.data[0] : &none;
 

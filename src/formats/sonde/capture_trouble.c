@@ -1,11 +1,9 @@
-/*
- * What is said of troubles: a sentence for one and another for several, one row each.
- */
+/* The texts for troubles: a sentence for one and another for several, one row each. */
 #include "formats/sonde/capture_trouble.h"
 
 #include "base/compiler.h"
 
-/* What went wrong: of one, and of several, where the count is put in front. */
+/* The texts for a trouble: for one occurrence, and for several, after the count. */
 struct trouble {
 	enum note_kind kind;
 	const char *one, *several;
@@ -94,7 +92,7 @@ static const struct trouble file_troubles[] = {
 		"samples could not be written to the file: the disk was full, or a limit reached"},
 };
 
-/* Nothing if there was none. */
+/* Adds nothing if count is 0. */
 static void note(struct builder *b, const struct trouble *trouble, uint64_t count)
 {
 	if (count && trouble->one)
@@ -114,8 +112,8 @@ void capture_trouble_counters(struct builder *b, const uint64_t *counters)
 }
 
 /*
- * What a metric's samples stand for is as good as all events there were within so many of a
- * hundred, or so many: of the last few there never is a sample.
+ * Allowed difference between a metric's samples and its events, as a percentage and as a number of
+ * samples: the last few events never have a sample.
  */
 #define UNCOUNTED_PERCENT 2
 #define UNCOUNTED_FEW	  16

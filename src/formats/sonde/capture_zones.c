@@ -1,8 +1,8 @@
 /*
  * Zones of a capture file.  See capture_zones.h.
  *
- * A zone row becomes a sample with two weights and nothing in the others.  An entry of a zone was a
- * call by the zone around it: so the call graph of zones has exact counts.
+ * A zone row becomes a sample with two weights; the others are 0.  Each entry is a call from the
+ * enclosing zone, so the call graph of zones has exact counts.
  */
 #include "formats/sonde/capture_zones.h"
 
@@ -40,7 +40,7 @@ struct error *capture_zones_read_ticks(struct capture_zones_reader *z, struct cu
 	return cursor_error(payload);
 }
 
-/* Who called the zone, and what it weighs in its two metrics. */
+/* Adds a row's calls from the enclosing zone, and its two weights. */
 static void add_row(struct capture_zones_reader *z, const struct capture_sample *row)
 {
 	int64_t weight[CAPTURE_METRIC_MAX + 3] = {0};

@@ -1,8 +1,8 @@
 /*
- * A profile's stacks as CSV (RFC 4180), for spreadsheets and data frames: a row a stack, a column a
- * metric.  docs/formats/csv.md says what is where.
+ * A profile's stacks as CSV (RFC 4180), for spreadsheets and data frames: a row per stack, a column
+ * per metric.  docs/formats/csv.md defines the columns.
  *
- * A stack is one field, its frames parted by ';' as in folded text.
+ * A stack is one field, its frames separated by ';' as in folded text.
  */
 #include "formats/writers.h"
 
@@ -15,7 +15,7 @@ struct csv_writer {
 	const struct profile *profile;
 	struct sink *sink;
 	bool with_modules;
-	bool with_samples; /* they are counted, and no metric says it */
+	bool with_samples; /* sample counts are known but not a metric */
 	struct strbuf path;
 	VEC(uint32_t) frames; /* of one stack, leaf first */
 };
@@ -60,7 +60,7 @@ static bool has_weight(const struct profile *p, uint32_t stack)
 	return has;
 }
 
-/* Root first, as folded text has it. */
+/* Root first, as in folded text. */
 static void make_path(struct csv_writer *w, uint32_t stack)
 {
 	const struct profile *p = w->profile;

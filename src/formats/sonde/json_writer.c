@@ -1,8 +1,8 @@
 /*
- * A profile as JSON, for scripts: all its tables, as they are in memory (model/profile.h), column
- * by column where rows are many.  docs/formats/json.md says what is where.
+ * A profile as JSON, for scripts: all its tables, as in memory (model/profile.h); large ones column
+ * by column.  docs/formats/json.md defines the output.
  *
- * Numbers are exact integers, also beyond the 2^53 that JavaScript holds.
+ * Numbers are exact integers, also above 2^53, JavaScript's limit.
  */
 #include "formats/writers.h"
 
@@ -14,7 +14,7 @@ struct json_profile {
 	const struct profile *profile;
 };
 
-/* A line a row, or a column; what is written leaves the buffer. */
+/* Ends a line, which is a row or a column, and empties the buffer. */
 static void next_line(struct json_profile *w)
 {
 	(void)sink_settle(w->sink);
@@ -33,7 +33,7 @@ static void put_unsigned(struct json_profile *w, const char *key, uint64_t value
 	json_put_unsigned(&w->json, value);
 }
 
-/* null where it is not known. */
+/* null if unknown. */
 static void put_unsigned_or_null(
 	struct json_profile *w, const char *key, uint64_t value, bool known)
 {
@@ -62,7 +62,7 @@ static void begin_row(struct json_profile *w)
 	json_put_object(&w->json);
 }
 
-/* A list in which each item is ended by NUL. */
+/* A list in which a NUL ends each item. */
 static void put_items(struct json_profile *w, const char *key, string_id list)
 {
 	json_put_key(&w->json, key);
@@ -72,7 +72,7 @@ static void put_items(struct json_profile *w, const char *key, string_id list)
 	json_put_end(&w->json);
 }
 
-/* What is said of the whole. */
+/* Writes facts about the whole profile. */
 static void write_header(struct json_profile *w)
 {
 	const struct profile *p = w->profile;
@@ -189,7 +189,7 @@ static void write_frames(struct json_profile *w)
 
 /* Columns. */
 
-/* Of 32-bit ids, which all are one-member structs (model/ids.h); NO_ID is null. */
+/* Writes 32-bit ids, all of which are one-member structs (model/ids.h); NO_ID is null. */
 static void put_ids(
 	struct json_profile *w, const char *key, const void *ids, size_t stride, size_t count)
 {
@@ -223,7 +223,7 @@ static void put_parents(struct json_profile *w)
 	json_put_end(&w->json);
 }
 
-/* Of count places; is_by_row: of stacks, whose numbers stand by row. */
+/* Writes count numbers; is_by_row: of stacks, stored by row. */
 static void put_numbers(struct json_profile *w, const char *key, const uint64_t *numbers,
 	bool is_by_row, size_t count)
 {
@@ -237,7 +237,7 @@ static void put_numbers(struct json_profile *w, const char *key, const uint64_t 
 	json_put_end(&w->json);
 }
 
-/* The same of each metric. */
+/* The same for each metric. */
 static void put_weights(struct json_profile *w, const char *key, const int64_t *const *weight,
 	bool is_by_row, size_t count)
 {

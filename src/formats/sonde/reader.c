@@ -1,9 +1,9 @@
 /*
  * sonde's own recordings (man/sonde-capture.5).
  *
- * The file is scanned once for good chunks, whatever is between them.  Then they are read by type,
- * not in the order of the file: what things are before what refers to them, samples last.  So a
- * chunk that is missing costs what was in it, and nothing else.
+ * The file is scanned once for valid chunks, whatever is between them.  Then they are read by type,
+ * not in file order: definitions before references, samples last.  So a missing chunk loses only
+ * its own contents.
  */
 #include "formats/readers.h"
 
@@ -33,30 +33,30 @@ struct capture {
 	struct capture_names names;
 	struct capture_tree tree;
 	struct capture_profile profile;
-	bool is_profile; /* that was written, no recording */
+	bool is_profile; /* a written profile, not a recording */
 	struct capture_tasks tasks;
 	struct capture_zones_reader zones;
 	struct capture_labels labels;
 	uint64_t lost_labels;	      /* samples whose labels are missing */
-	VEC(struct str) metric_names; /* of the file's metrics; in the arena, as the units */
+	VEC(struct str) metric_names; /* in the arena, like the units */
 	VEC(struct str) metric_units;
 	metric_id metric_ids[CAPTURE_METRIC_MAX];
 	metric_id samples_metric;
-	bool counts_samples;   /* the file has it not itself */
+	bool counts_samples;   /* the file lacks this metric */
 	metric_id cpu_time;    /* or NO_ID */
 	metric_id off_cpu[3];  /* blocked and preempted time, wake-up delay, or NO_ID */
 	uint32_t metric_count; /* of the builder */
-	uint64_t facts[128];   /* by key; UINT64_MAX: not there */
+	uint64_t facts[128];   /* by key; UINT64_MAX: missing */
 	uint64_t counters[CAPTURE_COUNTER_COUNT];
-	/* Of each of the file's metrics. */
+	/* By number of the file's metric. */
 	uint64_t metric_lost[CAPTURE_METRIC_MAX], metric_counted[CAPTURE_METRIC_MAX];
 	uint64_t metric_sum[CAPTURE_METRIC_MAX];
 	bool has_symbols, has_end;
-	bool is_real; /* real time was asked for */
+	bool is_real; /* real time was requested */
 	uint64_t end_samples, end_dropped;
-	/* Of the samples: all, and those that the metric "samples" counts. */
+	/* Samples: all, and those in the metric "samples". */
 	uint64_t samples, counted, truncated, foreign, orphans, last_ns;
-	uint64_t counted_ns;	    /* the CPU time of those */
+	uint64_t counted_ns;	    /* CPU time of the counted samples */
 	int64_t off_cpu_ns, cut_ns; /* cut: under [truncated] */
 	uint64_t bad_chunks, first_bad_offset;
 };
@@ -66,7 +66,7 @@ static int capture_bid(const uint8_t *data, size_t size)
 	return capture_recognise(data, size) ? 100 : 0;
 }
 
-/* Each argument ends with NUL: shown with a space between them. */
+/* Joins NUL-terminated arguments with spaces. */
 static string_id command_line(struct capture *c, struct str arguments)
 {
 	struct strbuf line = {0};
@@ -184,7 +184,7 @@ static void add_off_cpu(struct capture *c, int64_t time_ns, uint8_t flags)
 		c->cut_ns = saturating_sum(c->cut_ns, time_ns);
 }
 
-/* A block of samples on its way into the builder. */
+/* A block of samples to add to the builder. */
 struct row_block {
 	struct capture_samples_block in;
 	stack_id stack[CAPTURE_SAMPLES_BLOCK], zone[CAPTURE_SAMPLES_BLOCK];
@@ -208,7 +208,7 @@ static void find_weights(struct capture *c, struct row_block *r, uint32_t metric
 {
 	for (size_t m = 0; m < ARRAY_SIZE(r->weight); m++)
 		r->weight[m] = r->zeros;
-	/* Metrics of the same name and unit are one. */
+	/* Metrics with the same name and unit are one. */
 	for (uint32_t m = 0; m < metric_count; m++) {
 		r->weight[c->metric_ids[m].i] = r->in.weight[m];
 		for (size_t i = 0; i < r->in.count; i++)
@@ -226,7 +226,7 @@ static void find_threads(struct capture *c, struct row_block *r)
 				       : capture_tasks_thread(&c->tasks, r->in.thread[i]);
 }
 
-/* Whether any sample was taken in a zone. */
+/* Whether some sample was taken in a zone. */
 static bool find_zones(struct capture *c, struct row_block *r)
 {
 	uint32_t any = 0;
@@ -311,7 +311,7 @@ static void add_row(struct capture *c, const struct capture_sample *sample, thre
 	c->orphans += (flags & CAPTURE_STACK_ORPHAN) != 0;
 }
 
-/* Rows of a profile, which may be anything. */
+/* Adds rows of a profile, which may contain anything. */
 static void add_rows(struct capture *c, const struct capture_samples_block *block,
 	const struct capture_samples_decoder *d, uint32_t metric_count)
 {
@@ -321,7 +321,7 @@ static void add_rows(struct capture *c, const struct capture_samples_block *bloc
 
 	for (size_t i = 0; i < block->count; i++) {
 		capture_samples_of_block(block, i, d->metric_count, &sample);
-		/* Of samples without threads nobody asks for them. */
+		/* If samples have no threads, none are requested. */
 		if ((c->profile.flags & CAPTURE_PROFILE_THREADS) &&
 			(thread.i == NO_ID || sample.thread != before))
 			thread = capture_tasks_thread(&c->tasks, sample.thread);
@@ -396,13 +396,13 @@ static struct error *read_payload(struct capture *c, uint8_t type, struct cursor
 		return capture_zones_read_rows(&c->zones, payload);
 	case CAPTURE_CHUNK_ZONE_EVENTS:
 		return capture_zones_read_events(&c->zones, payload);
-	default: /* of a later version, or of no use here */
+	default: /* of a later version, or not needed here */
 		break;
 	}
 	return cursor_error(payload);
 }
 
-/* All chunks of a type, in the order of the file.  What is bad in one is noted. */
+/* Reads all chunks of a type, in file order.  Adds a note about bad ones. */
 static void read_chunks(struct capture *c, enum capture_chunk_type type)
 {
 	for (size_t i = 0; i < c->chunks.count; i++) {
@@ -419,7 +419,7 @@ static void read_chunks(struct capture *c, enum capture_chunk_type type)
 	}
 }
 
-/* The file's metric of that name, or NO_ID. */
+/* The file's metric with that name, or NO_ID. */
 static metric_id find_metric(const struct capture *c, struct str name)
 {
 	for (size_t i = 0; i < c->metric_names.count; i++)
@@ -428,7 +428,7 @@ static metric_id find_metric(const struct capture *c, struct str name)
 	return (metric_id){NO_ID};
 }
 
-/* Of a profile there are no others than in the file. */
+/* A written profile has only the metrics in the file. */
 static void add_profile_metrics(struct capture *c)
 {
 	for (size_t i = 0; i < c->metric_names.count; i++)
@@ -471,7 +471,7 @@ static void add_metrics(struct capture *c)
 		capture_zones_add_metrics(&c->zones);
 }
 
-/* Of a recording that was asked for real time, that is what is shown first. */
+/* If real time was requested, the recording's default metric is real time. */
 static void choose_metric(struct capture *c)
 {
 	metric_id real = find_metric(c, STR("real-time"));
@@ -486,8 +486,8 @@ static bool is_damaged(const struct capture *c)
 }
 
 /*
- * Makes room for all samples at once: a column that grows is moved, a page of memory at a time.  A
- * file says how many there are; no sample takes less than two bytes.
+ * Reserves room for all samples at once, as moving a growing column touches all its pages.  The
+ * file states their number; each takes at least two bytes.
  */
 static void expect_samples(struct capture *c)
 {
@@ -524,15 +524,14 @@ static void read_all(struct capture *c)
 		read_chunks(c, CAPTURE_CHUNK_FUNCTIONS);
 		read_chunks(c, CAPTURE_CHUNK_ARCS);
 	}
-	/* They are numbered by their order, so what lies behind a gap would be taken for another.
-	 */
+	/* They are numbered by order, so those after a gap would have the wrong number. */
 	if (!is_damaged(c)) {
 		read_chunks(c, CAPTURE_CHUNK_LABELS);
 		read_chunks(c, CAPTURE_CHUNK_LABEL_SETS);
 	}
 	read_chunks(c, CAPTURE_CHUNK_SYMBOLS);
 	read_chunks(c, CAPTURE_CHUNK_STACKS);
-	/* A finished file has all the names that its recorder could find. */
+	/* A complete file has all the names that the recorder could find. */
 	bool ask_local = !c->has_end || !c->has_symbols;
 	c->tree.stacks_left = 4000000 + 16 * (uint64_t)c->input->size;
 	capture_tree_build(&c->tree, &c->names, ask_local);
@@ -581,7 +580,7 @@ static void note_metric(struct capture *c, size_t i)
 		c->metric_sum[i], c->metric_counted[i]);
 }
 
-/* What is wrong with the file. */
+/* Adds notes about damage to the file. */
 static void note_damage(struct capture *c)
 {
 	if (!c->has_end)
@@ -599,7 +598,7 @@ static void note_damage(struct capture *c)
 	capture_trouble_note(c->builder, CAPTURE_DROPPED_SAMPLES, c->end_dropped);
 }
 
-/* What went wrong while recording. */
+/* Adds notes about problems during recording. */
 static void note_loss(struct capture *c)
 {
 	capture_trouble_counters(c->builder, c->counters);
@@ -630,7 +629,10 @@ static void set_stats(struct capture *c)
 	stats->interval_ns = stats->interval_asked_ns = asked_ns;
 	if (cpu_ns != UINT64_MAX && c->counted)
 		stats->interval_ns = cpu_ns / c->counted;
-	/* Once samples weighed their period, whatever was accounted; since then they tell. */
+	/*
+	 * In old files, samples had their period as weight, whatever was accounted; newer ones have
+	 * the actual times.
+	 */
 	if (c->facts[CAPTURE_EXPECTED] != UINT64_MAX && c->counted && c->counted_ns)
 		stats->interval_ns = c->counted_ns / c->counted;
 	if (cpu_ns != UINT64_MAX && c->names.has_unsampled)
@@ -677,7 +679,7 @@ static void capture_deinit(struct capture *c)
 	arena_destroy(c->arena);
 }
 
-/* nodes: NULL, or where to put the stacks of the file's nodes. */
+/* nodes: receives the stacks of the file's nodes; may be NULL. */
 static struct error *capture_read_into(
 	const struct reader_input *input, struct builder *builder, struct capture_nodes *nodes)
 {
@@ -710,8 +712,8 @@ static struct error *capture_read_into(
 static struct error *capture_read(const struct reader_input *input, struct builder *builder)
 {
 	/*
-	 * What sonde has recorded or written is shown whole: packed, a stack of the tree takes
-	 * less than two bytes, so the file's size answers for nothing.
+	 * What sonde recorded or wrote is always shown completely.  A compressed stack may take
+	 * less than two bytes, so the file's size gives no limit.
 	 */
 	builder_answer_for(builder, UINT64_MAX);
 	return capture_read_into(input, builder, NULL);

@@ -1,11 +1,10 @@
 /*
- * sonde's own format (man/sonde-capture.5): a profile in the file that recordings are kept in, as
- * small and as quick to read as they are.
+ * Writes a profile in sonde's own format for recordings (man/sonde-capture.5), as small and as fast
+ * to read as these.
  *
- * A recording has addresses, and names for them; a profile has frames.  So every frame becomes an
- * address of its own (formats/sonde/writer_keys.h) with one name.  The facts begin with one that
- * says that this is a profile, with all its figures, and that nothing is to be worked out or added
- * in reading.
+ * A recording has addresses, and names for them; a profile has frames.  So every frame becomes a
+ * separate address (formats/sonde/writer_keys.h) with one name.  The first fact marks the file as a
+ * profile with all its figures: readers must not derive or add any.
  */
 #include "formats/writers.h"
 
@@ -16,7 +15,7 @@
 #include "formats/sonde/layout/capture_batch.h"
 #include "formats/sonde/writer_keys.h"
 
-/* As recordings are rewritten with when they are finished. */
+/* The same as for finished recordings. */
 enum { ZSTD_LEVEL = 5 };
 
 struct sonde_writer {
@@ -35,7 +34,7 @@ static bool put_chunk(void *context, struct str chunk)
 	return sink_settle(sink);
 }
 
-/* To be called before anything is added. */
+/* Call it before adding anything. */
 static void make_room(struct sonde_writer *w)
 {
 	if (capture_batch_is_full(&w->batch))
@@ -134,7 +133,7 @@ static uint32_t kind_of(enum object_kind kind)
 	return CAPTURE_OBJECT_UNKNOWN;
 }
 
-/* The last is that of what belongs to none. */
+/* The last one is for functions without a load object. */
 static void put_objects(struct sonde_writer *w)
 {
 	const struct profile *p = w->profile;
@@ -173,7 +172,7 @@ static void put_notes(struct sonde_writer *w)
 				text_of(w, p->notes[i].text)});
 }
 
-/* Functions that calls were counted of, and those that are in no stack. */
+/* Writes functions with counted calls, and those outside all stacks. */
 static void put_functions(struct sonde_writer *w)
 {
 	const struct profile *p = w->profile;
@@ -207,7 +206,7 @@ static void put_arcs(struct sonde_writer *w)
 	}
 }
 
-/* Runs of addresses that stand for one address. */
+/* Writes runs of addresses that represent one address. */
 static void put_addresses(struct sonde_writer *w)
 {
 	const struct profile *p = w->profile;
@@ -273,7 +272,7 @@ static void put_row(struct sonde_writer *w, const struct capture_sample *row, si
 	w->rows++;
 }
 
-/* Microseconds, as in recordings, where that is all there is. */
+/* Microseconds, as in recordings, if all times are multiples. */
 static uint64_t time_unit(const struct samples *s)
 {
 	for (size_t i = 0; s->time_ns && i < s->count; i++)
@@ -344,7 +343,7 @@ static void put_zone_events(struct sonde_writer *w)
 	}
 }
 
-/* Stacks that weigh nothing need no row; but one row tells that samples were not counted. */
+/* Stacks without weight need no row, except that a row must show that samples were not counted. */
 static void put_sums(struct sonde_writer *w)
 {
 	const struct profile *p = w->profile;

@@ -1,6 +1,6 @@
 /*
- * Addresses for frames.  First all real addresses are given out, then the free ones of each object
- * are counted up from 0.
+ * Addresses for frames.  First all real addresses are assigned, then unused ones of each object,
+ * from 0 up.
  */
 #include "formats/sonde/writer_keys.h"
 
@@ -16,7 +16,7 @@ static uint32_t object_of(const struct profile *p, uint32_t frame)
 	return object.i == NO_ID ? (uint32_t)p->object_count : object.i;
 }
 
-/* An address of the object that is not taken; next is where to look. */
+/* An unused address of the object; *next is where the search begins. */
 static uint64_t free_address(struct map *taken, uint32_t object, uint64_t *next)
 {
 	uint32_t frame;

@@ -2,15 +2,15 @@
 #define SONDE_FORMATS_SONDE_WRITER_KEYS_H
 
 /*
- * Frames of a profile as frames of a capture file, which knows them by an object and an address in
- * it.  The first frame at an address has that one; others, such as inlined calls, and functions of
- * no known address, are given addresses that no frame has.
+ * Maps a profile's frames to a capture file's frames, which are addresses in objects.  The first
+ * frame at an address gets this address.  Others, such as inlined calls, and functions without a
+ * known address get unused ones.
  */
 
 #include "model/profile.h"
 
 struct sonde_key {
-	uint32_t object; /* row of the profile's; object_count: none is known */
+	uint32_t object; /* row of the profile's objects; object_count: unknown */
 	uint64_t addr;
 };
 

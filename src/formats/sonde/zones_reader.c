@@ -1,10 +1,10 @@
 /*
- * A program's memory of zones (formats/sonde/layout/zonewire.h) as a profile: saved by `sonde live
- * --save`, or the file that a program itself keeps it in (SONDE_ZONES=file=).
- * docs/formats/zones.md says what becomes of what.
+ * Reads a program's memory of zones (formats/sonde/layout/zonewire.h): saved by `sonde live
+ * --save`, or the program's own file (SONDE_ZONES=file=). docs/formats/zones.md defines the
+ * mapping.
  *
- * All figures are of the counters, which hold the whole run.  The ring has the last ticks: so a
- * stack's time is dealt to those, and what is left of it was spent before.
+ * All figures come from the counters, which cover the whole run.  The ring has the last ticks, so
+ * part of a stack's time is attributed to those, and the rest was spent before.
  */
 #include "formats/readers.h"
 
@@ -30,13 +30,14 @@ struct zones {
 	object_id object;
 	process_id process;
 	thread_id *threads;	/* [slot_count] */
-	uint32_t *slot_stream;	/* [slot_count]: whose ticks have its rows, or ZONEWIRE_STREAMS */
+	uint32_t *slot_stream;	/* [slot_count]: the stream whose ticks have its rows, or
+				   ZONEWIRE_STREAMS */
 	function_id *functions; /* [zone_count]; NO_ID: not made yet */
 	uint32_t slot_count, zone_count;
-	stack_id *stacks; /* [node_count]; 0: no good node */
-	/* [node_count]: what ticks have taken of a node's counters. */
+	stack_id *stacks; /* [node_count]; 0: invalid node */
+	/* [node_count]: the part of a node's counters attributed to ticks. */
 	struct zone_counts *dealt;
-	uint64_t before_ns; /* when what is in no tick was done */
+	uint64_t before_ns; /* the time assigned to everything outside ticks */
 	uint64_t cut_ticks, lost_events;
 };
 
@@ -85,7 +86,7 @@ static void add_threads(struct zones *z)
 	}
 }
 
-/* Of a zone that is a function, where that was found out, the load object that has it. */
+/* For a zone that is a function: its load object, if known. */
 static object_id zone_object(struct zones *z, const struct zonewire_zone *zone)
 {
 	char path[NAME_BYTES];
@@ -118,7 +119,7 @@ static frame_id zone_frame(struct zones *z, uint32_t id)
 		z->builder, zone_function(z, id), region_string(z, zone.file), zone.line, false, 0);
 }
 
-/* Stacks of all nodes: a parent's number is lower than its children's. */
+/* Makes stacks of all nodes: a parent's number is lower than its children's. */
 static void add_stacks(struct zones *z)
 {
 	const struct zone_reading *reading = &z->reading;
@@ -143,15 +144,17 @@ static void add_stacks(struct zones *z)
 /* ---- figures ---- */
 
 /*
- * A row of what a node did by that time, of what no row has had before.  Nanoseconds are
- * differences of rounded sums, so that they add up to the rounded whole.
+ * Adds a row of a node's work up to a time, since its previous row.  Nanoseconds are differences of
+ * rounded sums, so that they add up to the rounded total.
  */
 static void add_row(struct zones *z, uint32_t node, uint64_t at_ns, struct zone_counts did)
 {
 	struct zone_counts whole = z->reading.counts[node], *dealt = &z->dealt[node];
 	int64_t weight[3] = {0};
 
-	/* Of broken memory, or while it was written, a tick may have more than there is. */
+	/*
+	 * In corrupt memory, or a copy taken during a write, a tick may have more than the total.
+	 */
 	if (did.self_ticks > whole.self_ticks - dealt->self_ticks)
 		did.self_ticks = whole.self_ticks - dealt->self_ticks;
 	if (did.entries > whole.entries - dealt->entries)
@@ -169,7 +172,10 @@ static void add_row(struct zones *z, uint32_t node, uint64_t at_ns, struct zone_
 	builder_sample_zone(z->builder, z->stacks[node]);
 }
 
-/* A thread may end ticks of several streams, which have the same: those of the first count. */
+/*
+ * A thread may end ticks of several streams, all covering the same time: those of the first one
+ * count.
+ */
 static bool has_rows_of(struct zones *z, uint32_t stream, uint32_t slot)
 {
 	if (z->slot_stream[slot] == ZONEWIRE_STREAMS)
@@ -187,7 +193,7 @@ static void add_tick(
 		builder_string(z->builder, str_from(header->stream[tick->head.stream].name)),
 		tick->head.number, start_ns, end_ns);
 	z->cut_ticks += (tick->head.flags & ZONEWIRE_TICK_CUT) != 0;
-	/* Where there are frames other streams' ticks have the same again. */
+	/* If there are ticks of "frame", those of other streams repeat the same time. */
 	if (tick->head.stream != 0 && header->stream[0].ticks != 0)
 		return;
 	if (z->before_ns == UINT64_MAX)
@@ -217,7 +223,7 @@ static void add_ticks(struct zones *z)
 		z->before_ns = time_ns(z, zone_region_now(&z->region));
 }
 
-/* What is in no tick, and who called whom. */
+/* Adds what is outside ticks, and the calls. */
 static void add_nodes(struct zones *z)
 {
 	for (uint32_t i = 1; i < z->reading.node_count; i++) {
@@ -334,7 +340,7 @@ static struct error *zones_read(const struct reader_input *input, struct builder
 	struct zones z = {.input = input, .builder = builder};
 	uint64_t *aligned = NULL;
 
-	/* Numbers are read where they lie. */
+	/* Numbers are read in place, so they must be aligned. */
 	if ((uintptr_t)input->data % sizeof(*aligned) != 0) {
 		aligned = xcalloc(input->size / sizeof(*aligned) + 1, sizeof(*aligned));
 		memcpy(aligned, input->data, input->size);

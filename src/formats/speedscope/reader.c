@@ -20,23 +20,23 @@
 #define SPEEDSCOPE_METRICS_MAX 16
 
 enum speedscope_fault {
-	FAULT_FRAME,   /* a reference to a frame that is not there */
-	FAULT_ORDER,   /* an event without a time, or before the last */
-	FAULT_CLOSE,   /* an event that closes another frame than the innermost */
-	FAULT_OPEN,    /* a frame that is not closed */
-	FAULT_LENGTH,  /* not as many weights as samples */
-	FAULT_WEIGHT,  /* a weight below zero, or none */
+	FAULT_FRAME,   /* a reference to a missing frame */
+	FAULT_ORDER,   /* an event without a time, or earlier than the previous one */
+	FAULT_CLOSE,   /* an event that does not close the innermost frame */
+	FAULT_OPEN,    /* a frame that is never closed */
+	FAULT_LENGTH,  /* the numbers of weights and samples differ */
+	FAULT_WEIGHT,  /* a missing or negative weight */
 	FAULT_PROFILE, /* of an unknown kind */
-	FAULT_METRIC,  /* of one metric too many */
+	FAULT_METRIC,  /* beyond the maximum number of metrics */
 	FAULT_COUNT
 };
 
-/* A profile of the file as its members tell; strings are borrowed or in the reader's scratch. */
+/* A profile's members; strings are borrowed, or in the reader's scratch. */
 struct speedscope_profile {
 	struct str type, name, unit;
-	struct str metric, metric_unit, process, thread; /* of our own files */
+	struct str metric, metric_unit, process, thread; /* in sonde's own files */
 	int64_t pid, tid;
-	bool has_thread;    /* and pid and tid are known */
+	bool has_thread;    /* pid and tid are known */
 	int64_t start, end; /* in units of the metric */
 	bool has_samples, has_weights, has_events;
 	struct json_mark samples, weights, events;
@@ -50,18 +50,19 @@ struct speedscope {
 	const struct reader_input *input;
 	struct builder *builder;
 	struct arena *arena;
-	struct json_reader json, second; /* the second goes along in an array beside the first */
-	VEC(frame_id) frames;		 /* shared; the last is of those that are not there */
+	struct json_reader json, second; /* the second one reads another array in parallel */
+	VEC(frame_id) frames;		 /* shared; the last one stands for missing frames */
 	struct speedscope_metric metrics[SPEEDSCOPE_METRICS_MAX];
-	size_t metric_count; /* of the file; one more counts samples, where there are several */
+	size_t metric_count; /* in the file; if there are several, one more is the number of
+			        samples */
 	int64_t weight[SPEEDSCOPE_METRICS_MAX + 1];
-	size_t samples_metric; /* that counts samples; metric_count: none of the file's */
+	size_t samples_metric; /* the number of samples; metric_count: none of the file's */
 	size_t profile_count;
-	bool has_events;	  /* a profile consists of events */
-	bool has_times, has_rows; /* samples have times; are samples, not totals */
-	int64_t base;		  /* the lowest start, in ns */
+	bool has_events;	  /* some profile consists of events */
+	bool has_times, has_rows; /* samples have times; there are samples, not totals */
+	int64_t base;		  /* the earliest start, in ns */
 	struct stack_budget budget;
-	struct row_table stacks; /* struct span: texts of samples, their ids those of stacks */
+	struct row_table stacks; /* struct span: texts of samples; ids are stacks */
 	size_t stacks_max;
 	struct fault faults[FAULT_COUNT];
 };
@@ -73,7 +74,7 @@ static struct str keep(struct speedscope *s)
 	return json_string(&s->json, &text) ? arena_str(s->arena, text) : STR("");
 }
 
-/* What our own writer says beside. */
+/* Reads the additional data of sonde's own writer. */
 static void read_facts(struct speedscope *s, struct speedscope_profile *p)
 {
 	struct str key;
@@ -104,7 +105,7 @@ static bool mark_array(struct json_reader *r, struct json_mark *mark)
 	return json_peek(r) == JSON_ARRAY;
 }
 
-/* Its metric's name and unit, and the power of ten that takes its values there. */
+/* The name and unit of a profile's metric, and the power of ten that scales its values. */
 static struct speedscope_metric speedscope_metric_of(
 	const struct speedscope_profile *p, unsigned int *digits)
 {
@@ -131,7 +132,7 @@ static struct speedscope_metric speedscope_metric_of(
 	return metric;
 }
 
-/* Which of the file's metrics it is of; metric_count: none. */
+/* The index of a profile's metric; metric_count: none. */
 static size_t speedscope_find_metric(const struct speedscope *s, const struct speedscope_profile *p)
 {
 	unsigned int digits;
@@ -144,7 +145,7 @@ static size_t speedscope_find_metric(const struct speedscope *s, const struct sp
 	return i;
 }
 
-/* Of the profile that comes next, all but its samples and events, which are marked. */
+/* Reads the next profile, except samples and events; stores their positions. */
 static struct speedscope_profile speedscope_members(struct speedscope *s)
 {
 	struct speedscope_profile p = {0};
@@ -176,7 +177,7 @@ static struct speedscope_profile speedscope_members(struct speedscope *s)
 		else if (str_equal(key, STR("events")))
 			p.has_events = mark_array(r, &p.events);
 	}
-	/* The unit may come last.  A fault stays where it was found. */
+	/* The unit may come last.  Keep the position of the first fault. */
 	struct json_reader found = *r;
 	after = json_mark(r);
 	(void)speedscope_metric_of(&p, &digits);
@@ -197,18 +198,18 @@ struct open_frame {
 	stack_id stack;
 };
 
-/* A profile that is added. */
+/* A profile being added. */
 struct adding {
 	struct speedscope *s;
 	const struct speedscope_profile *profile;
 	thread_id thread;
 	size_t metric;
 	unsigned int digits;
-	int64_t at; /* of the last event; of samples the sum of those before */
+	int64_t at; /* time of the last event; for samples, the sum of earlier weights */
 	VEC(struct open_frame) open;
 };
 
-/* How many samples a weight of a profile without threads stands for. */
+/* The number of samples that a weight stands for, in a profile without threads. */
 static uint64_t totals_samples(const struct adding *a, int64_t weight)
 {
 	if (a->s->samples_metric < a->s->metric_count)
@@ -226,7 +227,10 @@ static void add_row(struct adding *a, stack_id stack, int64_t at, int64_t weight
 		return;
 	}
 	s->weight[a->metric] = weight;
-	/* What is between events is no sample; of our own several metrics one has the samples. */
+	/*
+	 * Time between events is not a sample.  With several metrics of sonde's, one has the
+	 * samples.
+	 */
 	if (s->samples_metric == s->metric_count)
 		s->weight[s->metric_count] =
 			!a->profile->has_events && (a->metric == 0 || a->profile->metric.size == 0);
@@ -250,7 +254,7 @@ static frame_id frame_at(struct speedscope *s, int64_t i)
 	return s->frames.data[known];
 }
 
-/* The frames of the array that comes next; *is_plain: they were numbers of frames, all of them. */
+/* Reads the frames of the next array; *is_plain: all of them are numbers of frames. */
 static stack_id read_frames(struct speedscope *s, bool *is_plain)
 {
 	enum { BLOCK = 64 };
@@ -282,7 +286,7 @@ static stack_id read_frames(struct speedscope *s, bool *is_plain)
 	return stack;
 }
 
-/* What is up to the array's first ']', in *text; false: there is no array, or no end of it. */
+/* *text is the text up to the array's first ']'; false: there is no array, or no ']'. */
 static bool sample_text(struct speedscope *s, struct span *text)
 {
 	if (json_peek(&s->json) != JSON_ARRAY)
@@ -295,9 +299,8 @@ static bool sample_text(struct speedscope *s, struct span *text)
 }
 
 /*
- * The stack of the sample that comes next.  Samples come again and again, in the same words: the
- * stack of one that came before is known by its text, which ends at the first ']' as there are but
- * numbers in it.
+ * The stack of the next sample.  Samples often recur with identical text, so known stacks are found
+ * by their text.  It ends at the first ']', as it contains only numbers.
  */
 static stack_id read_stack(struct speedscope *s)
 {
@@ -393,7 +396,7 @@ static struct event read_event(struct adding *a)
 	return e;
 }
 
-/* Up to that time the innermost frame went on. */
+/* Attributes the time up to `at` to the innermost frame. */
 static void advance(struct adding *a, int64_t at)
 {
 	int64_t weight;
@@ -425,7 +428,7 @@ static void play(struct adding *a, const struct event *e)
 		vec_push(&a->open, (struct open_frame){frame, stack});
 		return;
 	}
-	/* The innermost is closed even if it is another: that keeps the others in balance. */
+	/* Close the innermost frame even if it is another one, to keep the others balanced. */
 	if (a->open.count == 0) {
 		s->faults[FAULT_CLOSE].count++;
 		return;
@@ -459,7 +462,7 @@ static void add_events(struct adding *a)
 	vec_deinit(&a->open);
 }
 
-/* Puts its samples into the builder. thread may be NO_ID. */
+/* Adds a profile's samples to the builder.  thread may be NO_ID. */
 static void speedscope_add(
 	struct speedscope *s, const struct speedscope_profile *p, thread_id thread)
 {
@@ -478,12 +481,12 @@ static void speedscope_add(
 }
 
 /*
- * Stacks of any file, and of each so many bytes one more.  An event that opens a frame has more
- * bytes than that; in a sample a frame may have two.
+ * The maximum number of stacks: a fixed part, plus one per so many bytes.  An event that opens a
+ * frame is longer; in a sample, a frame may take two bytes.
  */
 #define STACKS_ANY    400000u
 #define BYTES_A_STACK 24
-/* As many distinct texts of samples are kept, each of which takes 32 to 40 bytes. */
+/* The maximum number of distinct sample texts, which take 32 to 40 bytes each. */
 #define TEXTS_ANY    65536u
 #define BYTES_A_TEXT 64
 
@@ -548,13 +551,13 @@ static void note_metric(struct speedscope *s, const struct speedscope_profile *p
 		arena_str(s->arena, metric.name), arena_str(s->arena, metric.unit)};
 }
 
-/* What the profiles are of. */
+/* Surveys the profiles. */
 static void look_at_profiles(struct speedscope *s)
 {
 	if (json_array(&s->json))
 		while (json_element(&s->json)) {
 			struct speedscope_profile p = speedscope_members(s);
-			/* One that is cut off has its beginning. */
+			/* A truncated profile has its beginning. */
 			if (p.type.size || p.has_events || p.has_samples) {
 				note_metric(s, &p);
 			}
@@ -591,8 +594,8 @@ static bool take_number(struct str *name, int64_t *number)
 }
 
 /*
- * What names say: "main (tid 1)", and what speedscope makes of traces: "main (pid 1, tid 2)",
- * "server (pid 1), main (tid 2)".
+ * Parses names: "main (tid 1)", and speedscope's own for traces: "main (pid 1, tid 2)", "server
+ * (pid 1), main (tid 2)".
  */
 static void read_name(struct speedscope_profile *p)
 {
@@ -624,8 +627,7 @@ static void read_name(struct speedscope_profile *p)
 	}
 }
 
-/* The thread of the profile of that number, from 1: threads differ by process, id or name.
- */
+/* The thread of the profile with that number, from 1; threads differ by process, id or name. */
 static thread_id thread_of(
 	struct speedscope *s, struct task_ids *tasks, struct speedscope_profile *p, int64_t number)
 {
@@ -702,7 +704,7 @@ static void add_notes(struct speedscope *s)
 	fault_notes(s->builder, s->faults, notes, FAULT_COUNT);
 }
 
-/* Where the file's two parts are; the profiles are looked at on the way. */
+/* Finds the file's two parts, and surveys the profiles. */
 static void find_parts(struct speedscope *s, struct json_mark *shared, struct json_mark *profiles)
 {
 	struct str key;
@@ -766,7 +768,7 @@ static struct error *speedscope_read(const struct reader_input *input, struct bu
 	return err;
 }
 
-/* Its schema is named at the start, mostly, or at the end; or else both of its parts are. */
+/* Bids by the schema's name, usually near the start or the end, or by both parts. */
 static int speedscope_bid(const uint8_t *data, size_t size)
 {
 	struct str start = {(const char *)data, size < 65536 ? size : 65536}, end = start;

@@ -5,8 +5,8 @@
  * Source: speedscope's src/lib/file-format-spec.ts, which is the format's definition.
  *
  * Its frames are what sonde calls functions: two frames with different lines would be two
- * functions. A profile is written in the shorter of two forms: as a list of stacks, or, if stacks
- * are deep and share most frames with their neighbours, as frames that are opened and closed.
+ * functions.  A profile is written in the shorter of two forms: a list of stacks, or, if stacks are
+ * deep and share most frames with their neighbours, events that open and close frames.
  */
 #include "formats/writers.h"
 
@@ -16,10 +16,10 @@
 #include "base/sort.h"
 #include "base/vec.h"
 
-/* What a frame costs in text: in a stack that is listed, and opened and closed. */
+/* Approximate text per frame: in a listed stack, and as events. */
 enum { LISTED_BYTES = 5, EVENT_BYTES = 32 };
 
-/* A stack with a weight: a sample, or, where there are none, all at that stack. */
+/* A sample, or in a profile without samples, a stack with its weight. */
 struct row {
 	uint32_t stack;
 	int64_t weight;
@@ -33,11 +33,11 @@ struct speedscope {
 	uint32_t unknown;	   /* the frame of the empty stack */
 	uint32_t *depth;	   /* [stack] */
 	struct sort_item *samples; /* by thread, then by time; NULL: there are none */
-	VEC(struct row) rows;	   /* of the profile that is written */
+	VEC(struct row) rows;	   /* of the profile being written */
 	VEC(uint32_t) path;	   /* scratch: stacks, leaf first */
 	metric_id metric;
-	uint32_t thread;  /* NO_ID: not known */
-	bool has_profile; /* one is written */
+	uint32_t thread;  /* NO_ID: unknown */
+	bool has_profile; /* one was written */
 };
 
 /* ---- Frames */
@@ -112,7 +112,7 @@ static uint32_t common_stack(const struct speedscope *w, uint32_t a, uint32_t b)
 	return a;
 }
 
-/* Whether the rows are shorter as frames that are opened and closed. */
+/* Whether the rows are shorter as events. */
 static bool prefers_events(const struct speedscope *w)
 {
 	uint64_t listed = 0, events = 0;
@@ -163,7 +163,10 @@ static void write_event(struct speedscope *w, struct str type, uint32_t frame, i
 	(void)sink_settle(w->sink);
 }
 
-/* Closes the frames that are in `from` alone and opens those of `to`; an empty stack is a frame. */
+/*
+ * Closes the frames that are only in `from`, and opens those only in `to`; an empty stack has a
+ * frame.
+ */
 static void write_change(struct speedscope *w, uint32_t from, uint32_t to, int64_t at)
 {
 	const struct profile *p = w->profile;
@@ -198,7 +201,7 @@ static void write_events(struct speedscope *w)
 
 /* ---- Profiles */
 
-/* The format's words for units; what it has none for is plain numbers. */
+/* The format's word for a unit; "none" if there is no word. */
 static struct str unit_word(struct str unit)
 {
 	static const char words[][2][16] = {{"ns", "nanoseconds"}, {"us", "microseconds"},
@@ -210,7 +213,7 @@ static struct str unit_word(struct str unit)
 	return STR("none");
 }
 
-/* "METRIC: THREAD (pid N, tid N)", as far as there are several. */
+/* Writes "METRIC: THREAD (pid N, tid N)"; parts that do not distinguish profiles are omitted. */
 static void write_profile_name(struct speedscope *w)
 {
 	const struct profile *p = w->profile;
@@ -233,7 +236,7 @@ static void write_profile_name(struct speedscope *w)
 	strbuf_deinit(&name);
 }
 
-/* What the format has no place for, and its readers pass over: for our own. */
+/* Writes what the format cannot hold, for sonde's reader; other readers skip it. */
 static void write_facts(struct speedscope *w)
 {
 	const struct profile *p = w->profile;
@@ -283,7 +286,7 @@ static void write_profile(struct speedscope *w)
 	json_put_end(&w->json);
 }
 
-/* The samples of the threads one after the other, those of each by time. */
+/* Sorts samples by thread, then by time. */
 static void sort_samples(struct speedscope *w)
 {
 	const struct samples *s = &w->profile->samples;
@@ -356,7 +359,7 @@ static void write_file(struct speedscope *w, metric_id first)
 	for (uint32_t i = 0; i < p->metric_count; i++)
 		if (i != first.i)
 			write_metric(w, (metric_id){i});
-	/* A file without any is none. */
+	/* A file without profiles is invalid. */
 	if (!w->has_profile) {
 		w->metric = first;
 		w->thread = NO_ID;

@@ -5,7 +5,7 @@
  * In a map, the first line of an object has its start address, to which its symbols are relative;
  * further lines of the same object extend it.  Two objects with the same base name have NAME.sym
  * and NAME-XXXX.sym, where XXXX is the beginning of the build ID; the files name their object.
- * Source: uftrace, utils/session.c and utils/symbol.c, as read.
+ * Source: uftrace, utils/session.c and utils/symbol.c.
  */
 #include "formats/uftrace/names.h"
 
@@ -27,9 +27,9 @@ struct uftrace_symbol {
 	struct str name;
 };
 
-/* Texts are borrowed from the file's. */
+/* Texts point into the file's bytes. */
 struct uftrace_symbols {
-	struct str path, build_id;   /* empty: not said */
+	struct str path, build_id;   /* empty: unknown */
 	struct uftrace_symbol *data; /* by low */
 	size_t count, capacity;
 };
@@ -40,7 +40,7 @@ static bool is_end(char type, struct str name)
 	       str_equal(name, STR("__func_end")) || str_equal(name, STR("__dynsym_end"));
 }
 
-/* The last line's, which reaches up to this address if nothing else is said. */
+/* Ends the last line's symbol at this address, unless it has a size. */
 static void end_last(struct uftrace_symbols *s, uint64_t addr)
 {
 	struct uftrace_symbol *last = s->count ? &s->data[s->count - 1] : NULL;
@@ -55,7 +55,7 @@ static bool parse_line(struct str line, struct uftrace_symbol *symbol, char *typ
 
 	if (!text_take_hex(&line, &symbol->low) || !text_take(&line, STR(" ")))
 		return false;
-	/* Newer ones have the size, which begins with a digit as no type does. */
+	/* Newer files have the size, which begins with a digit, unlike a type. */
 	if (line.size && line.data[0] >= '0' && line.data[0] <= '9' &&
 		(!text_take_hex(&line, &size) || !text_take(&line, STR(" "))))
 		return false;
@@ -118,7 +118,7 @@ static void uftrace_symbols_deinit(struct uftrace_symbols *s)
 	vec_deinit(s);
 }
 
-/* Whether they are of that object: by path and, if both know it, build-id. */
+/* Whether the symbols are of that object: by path and, if both know it, build ID. */
 static bool uftrace_symbols_fit(
 	const struct uftrace_symbols *s, struct str path, struct str build_id)
 {
@@ -127,7 +127,7 @@ static bool uftrace_symbols_fit(
 	return s->build_id.size == 0 || build_id.size == 0 || str_equal(s->build_id, build_id);
 }
 
-/* True and *name set if a symbol holds that address. */
+/* True, with *name set, if a symbol contains the address. */
 static bool uftrace_symbols_find(const struct uftrace_symbols *s, uint64_t addr, struct str *name)
 {
 	size_t next = partition_point(i, 0, s->count, s->data[i].low <= addr);
@@ -138,7 +138,7 @@ static bool uftrace_symbols_find(const struct uftrace_symbols *s, uint64_t addr,
 	return true;
 }
 
-/* What uftrace puts into a symbol file's name that has no build-id: its path's bytes, summed. */
+/* The sum of a path's bytes, which uftrace uses in a symbol file's name if there is no build ID. */
 static unsigned int uftrace_symbols_sum(struct str path)
 {
 	unsigned int sum = 0;
@@ -154,8 +154,8 @@ struct module {
 	struct str path, build_id; /* borrowed from maps and tasks */
 	object_id object;
 	bool is_open;
-	const struct uftrace_symbols *symbols; /* NULL: no file has any */
-	struct objfile *file;		       /* where there is no file of symbols */
+	const struct uftrace_symbols *symbols; /* NULL: there is no symbol file */
+	struct objfile *file;		       /* if there is no symbol file */
 	struct symtab *table;
 };
 
@@ -164,7 +164,7 @@ struct mapping {
 	uint32_t module;
 };
 
-/* Of a session id. */
+/* The mappings of one session id. */
 struct space {
 	struct file_bytes bytes;
 	VEC(struct mapping) mappings; /* by start */
@@ -187,7 +187,7 @@ struct uftrace_names {
 	uint32_t *space_of;	       /* [session] */
 	struct map frames;	       /* session, address → frame */
 	struct demangler *demangler;
-	uint64_t unknown; /* addresses */
+	uint64_t unknown; /* number of unknown addresses */
 };
 
 /* ---- maps ---- */
@@ -209,7 +209,7 @@ static uint32_t module_of(struct uftrace_names *n, struct str path, struct str b
 	return id;
 }
 
-/* "START-END PERMISSIONS OFFSET DEVICE INODE PATH build-id:HEX", addresses in hex. */
+/* Parses "START-END PERMISSIONS OFFSET DEVICE INODE PATH build-id:HEX", addresses in hex. */
 static bool parse_mapping(
 	struct str line, struct mapping *m, struct str *path, struct str *build_id)
 {
@@ -275,7 +275,7 @@ static int mapping_compare(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Libraries loaded later stand where nothing else does; they end where the next one begins. */
+/* Adds libraries loaded later, where nothing else is mapped; each ends where the next begins. */
 static void add_loads(struct uftrace_names *n)
 {
 	for (size_t i = 0; i < n->tasks->loads.count; i++) {
@@ -314,7 +314,7 @@ static struct error *add_spaces(struct uftrace_names *n)
 
 /* ---- symbols ---- */
 
-/* The symbols in a file of that name; NULL: there is no such file. */
+/* The symbols in the file with that name; NULL: there is no such file. */
 static const struct uftrace_symbols *symbols_in(struct uftrace_names *n, const char *name)
 {
 	struct symbol_file file = {0};
@@ -355,7 +355,7 @@ static void open_module(struct uftrace_names *n, struct module *m)
 	if (m->symbols && m->symbols->count)
 		return;
 	m->symbols = NULL;
-	/* Without a build-id nobody knows whether what is there now is what ran. */
+	/* Without a build ID, the file there now may not be the one that ran. */
 	if (m->build_id.size == 0)
 		return;
 	char *path = xstrndup(m->path.data, m->path.size);
@@ -365,7 +365,7 @@ static void open_module(struct uftrace_names *n, struct module *m)
 		m->table = symtab_create(m->file, NULL);
 }
 
-/* The name as the linker saw it; false: nothing is known of that address. */
+/* The linker's name; false: unknown. */
 static bool name_in(const struct module *m, uint64_t start, uint64_t addr, struct str *name)
 {
 	struct symbol symbol;
@@ -392,7 +392,7 @@ static const struct mapping *find_mapping(const struct space *space, uint64_t ad
 	return &space->mappings.data[next - 1];
 }
 
-/* An address that nobody knows: by where it is, as others without a name. */
+/* The name of an unknown address, as of other nameless code. */
 static string_id nameless(struct uftrace_names *n, const struct module *m, uint64_t addr)
 {
 	n->unknown++;
@@ -422,7 +422,7 @@ static frame_id make_frame(struct uftrace_names *n, uint32_t session, uint64_t a
 	return frame_of_name(n->builder, name, object, 0);
 }
 
-/* What an address takes in the lookup. */
+/* Memory per address in the map. */
 #define PLACE_BYTES (4 * sizeof(struct map_slot))
 
 frame_id uftrace_names_frame(struct uftrace_names *n, uint32_t session, uint64_t addr)

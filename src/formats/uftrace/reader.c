@@ -32,13 +32,13 @@
  * Records of uftrace: 8 bytes time (ns of the monotonic clock), then, lowest bits first, kind:2,
  * more:1, magic:3 (always 5), depth:10, address:48.
  *
- * After a record with `more` come arguments or a return value, filled up to whole 8 bytes.  How
- * long they are stands nowhere: it follows from what was asked for when it was recorded, patterns
- * of names matched against symbols, prototypes that uftrace knew, and debug information.  None of
- * that need be known here, since what follows shows itself: the next record is where magic, kind,
- * time and depth are right, twice running.  An event's data have their length in front.
+ * After a record with `more` come arguments or a return value, padded to a multiple of 8 bytes.
+ * Their length is not stored: it depends on the options of the recording, patterns matched against
+ * symbols, prototypes known to uftrace, and debug information.  None of that is needed here,
+ * because the next record can be recognized: it is where magic, kind, time and depth are valid in
+ * two successive records.  An event's data begin with their length.
  *
- * Source: uftrace, uftrace.h (struct uftrace_record) and utils/fstack.c (read_task_args), as read.
+ * Source: uftrace, uftrace.h (struct uftrace_record) and utils/fstack.c (read_task_args).
  */
 
 enum uftrace_kind { UFTRACE_ENTRY, UFTRACE_EXIT, UFTRACE_LOST, UFTRACE_EVENT };
@@ -48,34 +48,31 @@ struct uftrace_record {
 	enum uftrace_kind kind;
 	bool has_more; /* arguments, a return value or an event's data follow */
 	uint32_t depth;
-	uint64_t addr; /* of the function; of UFTRACE_LOST: how many records */
+	uint64_t addr; /* of the function; for UFTRACE_LOST, the number of records */
 };
 
 #define UFTRACE_RECORD_SIZE 16u
-#define UFTRACE_DEPTHS	    1024u /* that a record can tell */
+#define UFTRACE_DEPTHS	    1024u /* distinct depths in records */
 
 struct uftrace_records {
 	const uint8_t *data;
 	size_t size, at;
-	uint64_t now_ns;     /* of the last record */
-	const char *problem; /* why reading ended before the end, at `at`; NULL: it did not */
+	uint64_t now_ns;	       /* of the last record */
+	const char *problem;	       /* why reading ended early, at `at`; NULL: it did not */
 	uint64_t open[UFTRACE_DEPTHS]; /* [depth]: address of the last entry there; 0: none yet */
 };
 
 enum {
 	MAGIC = 5,
 	STEP = 8,
-	/* uftrace keeps at most 4096 bytes of arguments a thread; more is no argument. */
+	/* uftrace stores at most 4096 bytes of arguments per thread. */
 	ARGUMENTS_MAX = 16384,
 };
 
-/*
- * How long a thread may have done nothing before the next record: what looks like one is rather
- * believed if it comes soon.
- */
+/* Maximum time between two records of a thread; a candidate that comes sooner is preferred. */
 static const uint64_t silences_ns[] = {(uint64_t)10 * 1000000000, (uint64_t)24 * 3600 * 1000000000};
 
-/* Events have numbers, and lost records are counted; functions stand higher. */
+/* Event numbers and counts of lost records are lower; addresses of functions are higher. */
 #define NUMBER_MAX ((uint64_t)1 << 24)
 
 static void uftrace_records_init(struct uftrace_records *r, const struct file_bytes *bytes)
@@ -103,7 +100,7 @@ static bool is_call(const struct uftrace_record *r)
 	return r->kind <= UFTRACE_EXIT;
 }
 
-/* Whether b may be what comes right after a. */
+/* Whether b can directly follow a. */
 static bool may_follow(const struct uftrace_records *r, const struct uftrace_record *a,
 	const struct uftrace_record *b, uint64_t silence_ns)
 {
@@ -115,7 +112,7 @@ static bool may_follow(const struct uftrace_records *r, const struct uftrace_rec
 		return false;
 	if (!is_call(a))
 		return true;
-	/* longjmp, exceptions and exec leave many at once; deep stacks begin again at 0. */
+	/* longjmp, exceptions and exec leave several frames at once; deep stacks wrap to 0. */
 	if (b->kind == UFTRACE_ENTRY)
 		return b->depth <= (a->kind == UFTRACE_ENTRY ? a->depth + 1 : a->depth);
 	if (a->kind == UFTRACE_ENTRY && a->depth == b->depth)
@@ -165,7 +162,7 @@ static void skip_event(struct uftrace_records *r)
 		r->at += size;
 }
 
-/* The next record; false: there is none any more. */
+/* The next record; false at the end. */
 static bool uftrace_records_next(struct uftrace_records *r, struct uftrace_record *record)
 {
 	if (r->problem || r->at == r->size)
@@ -187,15 +184,15 @@ static bool uftrace_records_next(struct uftrace_records *r, struct uftrace_recor
 	return true;
 }
 
-/* ---- threads, played ---- */
+/* ---- replaying threads ---- */
 
 /*
- * Threads played.  Depths in the records say how deep a call is, so frames that were left without
- * an exit (longjmp, exceptions, exec) are left when the next record is not as deep.
+ * Replays threads.  Records have the depth of their call, so frames that were left without an exit
+ * (longjmp, exceptions, exec) are left when the next record is less deep.
  *
- * A forked child goes on in the stack of its parent: what stood there when it was forked is kept
- * aside while the parent is played, which is always before.  Times off the CPU are frames of their
- * own, "linux:schedule", as uftrace has them.
+ * A forked child continues with the stack of its parent.  The parent is always replayed first, and
+ * its stack at the fork is stored for the child.  Times off the CPU are separate frames,
+ * "linux:schedule", as in uftrace.
  */
 
 struct uftrace_play {
@@ -204,17 +201,17 @@ struct uftrace_play {
 	const struct uftrace_tasks *tasks;
 	const struct uftrace_switches *switches;
 	struct uftrace_names *names;
-	uint32_t max_stack;  /* deepest that was recorded; depths are recorded modulo 1024 */
+	uint32_t max_stack;  /* deepest recorded; records have depths modulo 1024 */
 	uint64_t start_ns;   /* of the profile */
-	uint64_t end_ns;     /* out: of the last record of all */
-	uint64_t records;    /* out: how many there were */
+	uint64_t end_ns;     /* out: of the last record */
+	uint64_t records;    /* out: number of records */
 	uint64_t lost;	     /* out */
 	uint64_t unfinished; /* out: calls that had not returned */
 };
 
 #define SCHEDULE_DEPTH TRACED_DEPTH_MAX
 
-/* A child that the thread which is played forks, as the parent's line says. */
+/* A child forked by the current thread, from the parent's line. */
 struct fork {
 	uint64_t parent, time_ns;
 	uint32_t task;
@@ -223,9 +220,9 @@ struct fork {
 struct player {
 	struct uftrace_play *play;
 	VEC(struct fork) forks; /* by parent and time */
-	stack_id *inherited;	/* [task]: what it was forked in; 0: nothing known */
+	stack_id *inherited;	/* [task]: its stack when it was forked; 0: unknown */
 	struct map process_of;	/* pid → process */
-	frame_id schedule[2];	/* blocked, pre-empted */
+	frame_id schedule[2];	/* blocked, preempted */
 	VEC(uint32_t) path;	/* of a stack, innermost first */
 };
 
@@ -233,7 +230,7 @@ struct player {
 struct played {
 	struct player *player;
 	struct uftrace_task task;
-	uint32_t task_index; /* NO_ID: task.txt does not tell of it */
+	uint32_t task_index; /* NO_ID: task.txt does not have it */
 	struct traced_stack stack;
 	size_t next_fork, next_switch;
 	bool is_resuming; /* records were lost */
@@ -269,7 +266,7 @@ static size_t first_fork(const struct player *p, uint64_t tid)
 	return partition_point(i, 0, p->forks.count, p->forks.data[i].parent < tid);
 }
 
-/* Children that were forked up to that time have the stack that stands now. */
+/* Stores the current stack for children that were forked up to that time. */
 static void tell_children(struct played *t, uint64_t time_ns)
 {
 	struct player *p = t->player;
@@ -279,7 +276,7 @@ static void tell_children(struct played *t, uint64_t time_ns)
 		p->inherited[p->forks.data[t->next_fork++].task] = traced_stack_now(&t->stack);
 }
 
-/* ---- where a thread begins ---- */
+/* ---- the start of a thread ---- */
 
 static frame_id frame_of(struct played *t, const struct uftrace_record *r)
 {
@@ -290,7 +287,7 @@ static frame_id frame_of(struct played *t, const struct uftrace_record *r)
 	return uftrace_names_frame(t->player->play->names, session, r->addr);
 }
 
-/* The functions of a stack as frames of this thread, as many as it has begun with. */
+/* Enters the functions of a stack as frames of this thread, up to `count`. */
 static void inherit(struct played *t, stack_id stack, uint32_t count)
 {
 	struct player *p = t->player;
@@ -318,7 +315,7 @@ static void begin(struct played *t, const struct uftrace_record *r)
 
 /* ---- records ---- */
 
-/* The depth of a record, which tells it modulo 1024: of those that it may be the nearest. */
+/* The depth of a record, from its depth modulo 1024: the nearest possible one. */
 static uint32_t whole_depth(const struct played *t, uint32_t depth)
 {
 	const struct traced_frame *top = traced_stack_top(&t->stack);
@@ -332,7 +329,7 @@ static uint32_t whole_depth(const struct played *t, uint32_t depth)
 	return next >= 1024 - ahead ? next - (1024 - ahead) : depth;
 }
 
-/* Leaves what is deeper. */
+/* Leaves deeper frames. */
 static void leave_deeper(struct played *t, uint32_t depth)
 {
 	const struct traced_frame *top;
@@ -345,7 +342,7 @@ static void play_call(struct played *t, const struct uftrace_record *r)
 {
 	const struct traced_frame *top = traced_stack_top(&t->stack);
 
-	/* On the CPU after all. */
+	/* The thread is on the CPU after all. */
 	if (top && top->depth == SCHEDULE_DEPTH)
 		traced_stack_leave(&t->stack);
 	uint32_t depth = whole_depth(t, r->depth);
@@ -394,7 +391,7 @@ static void play_switch(struct played *t, const struct uftrace_switch *s)
 			SCHEDULE_DEPTH);
 }
 
-/* Those up to that time. */
+/* Replays switches up to that time. */
 static void play_switches(struct played *t, uint64_t time_ns)
 {
 	const struct uftrace_switches *s = t->player->play->switches;
@@ -498,7 +495,7 @@ static struct error *play_thread(struct player *p, struct uftrace_task task, uin
 	return NULL;
 }
 
-/* Files of threads that task.txt does not tell of. */
+/* Replays files of threads that task.txt does not have. */
 static struct error *play_others(struct player *p)
 {
 	const struct folder *folder = p->play->folder;
@@ -524,7 +521,7 @@ static frame_id schedule_frame(struct builder *b, struct str name)
 	return frame_of_name(b, builder_string(b, name), kernel, 0);
 }
 
-/* Plays every TID.dat of the folder. */
+/* Replays every TID.dat of the folder. */
 static struct error *uftrace_threads_play(struct uftrace_play *play)
 {
 	struct player p = {.play = play};
@@ -559,7 +556,7 @@ struct uftrace {
 	struct builder *builder;
 	struct folder *folder;
 	struct file_bytes info, task;
-	struct str text; /* of the info file: its lines */
+	struct str text; /* the lines of the info file */
 	uint64_t features;
 	uint32_t max_stack;
 };
@@ -574,9 +571,9 @@ static struct error *read_header(struct uftrace *u)
 	uint32_t version = cursor_u32(&c);
 	uint16_t header_size = cursor_u16(&c);
 	uint8_t byte_order = cursor_u8(&c);
-	(void)cursor_u8(&c); /* 32 or 64 bits: all numbers are as long in both */
+	(void)cursor_u8(&c); /* 32 or 64 bits: all numbers have the same size in both */
 	u->features = cursor_u64(&c);
-	(void)cursor_u64(&c); /* which lines there are; they say so themselves */
+	(void)cursor_u64(&c); /* a mask of the lines, which also have keys */
 	u->max_stack = cursor_u16(&c);
 	if (!cursor_ok(&c) || memcmp(magic, MAGIC, sizeof(MAGIC)) != 0)
 		return error_input(name, 0, "its file 'info' is not one of uftrace");
@@ -596,7 +593,7 @@ static struct error *read_header(struct uftrace *u)
 	return NULL;
 }
 
-/* "KEY:VALUE" in a line of its own. */
+/* The value in a line "KEY:VALUE". */
 static struct str info_line(const struct uftrace *u, struct str key)
 {
 	struct str text = u->text;
@@ -609,7 +606,9 @@ static struct str info_line(const struct uftrace *u, struct str key)
 	return STR("");
 }
 
-/* Without the profiler and its options, which cannot be told from the program's own. */
+/*
+ * uftrace and its options are omitted: its options cannot be distinguished from the program's own.
+ */
 static void add_header(struct uftrace *u)
 {
 	struct builder_header *header = builder_header(u->builder);
@@ -653,7 +652,7 @@ static void add_notes(struct uftrace *u, const struct uftrace_play *play,
 	uftrace_names_note(play->names);
 }
 
-/* When the first program began. */
+/* The start of the first program. */
 static uint64_t start_of(const struct uftrace_tasks *tasks)
 {
 	uint64_t start_ns = UINT64_MAX;
@@ -712,7 +711,7 @@ static struct error *read_folder(struct uftrace *u)
 	return err;
 }
 
-/* The folder, also where its file `info` was named. */
+/* Opens the folder, also if its file `info` was named. */
 static struct error *open_folder(struct uftrace *u)
 {
 	const char *path = u->input->path;

@@ -18,10 +18,10 @@
  * 	FORK timestamp=SEC.NSEC pid=P ppid=Q				Q forked P
  * 	DLOP timestamp=SEC.NSEC tid=T sid=ID base=HEX libname="PATH"	a library was loaded
  *
- * Source: uftrace, utils/data-file.c, as read; nothing of it is copied.
+ * Source: uftrace, utils/data-file.c (read, not copied).
  */
 
-/* What stands in quotes behind key; paths may have any byte, so up to the last quote. */
+/* The quoted text after key.  Paths may contain any byte, so it ends at the last quote. */
 static bool quoted(struct str line, struct str key, struct str *text)
 {
 	if (!text_find(line, key, text) || !text_take(text, STR("\"")))
@@ -75,7 +75,7 @@ static const struct uftrace_task *find_task(const struct uftrace_tasks *t, uint6
 	return map_get(&t->task_of, tid, 0, &i) ? &t->tasks.data[i] : NULL;
 }
 
-/* Of a tid that is there already nothing is new: its sessions are found by pid. */
+/* A known tid is skipped: its sessions are found by pid. */
 static void add_task(struct uftrace_tasks *t, struct uftrace_task task)
 {
 	uint64_t elder = task.parent ? task.parent : task.pid;
@@ -136,7 +136,7 @@ uint32_t uftrace_tasks_session(
 	return task->session;
 }
 
-/* Sessions first: a task's line may stand before that of the session it is in. */
+/* Sessions first: a task's line may precede that of its session. */
 void uftrace_tasks_init(struct uftrace_tasks *t, struct str text)
 {
 	struct str rest = text;
@@ -172,7 +172,7 @@ void uftrace_tasks_deinit(struct uftrace_tasks *t)
 /* ---- perf-cpuN.dat ---- */
 
 /*
- * perf-cpuN.dat: records of perf_event_open(2) as the kernel wrote them, of events with sample_id
+ * perf-cpuN.dat: records of perf_event_open(2) as written by the kernel, for events with sample_id
  * of TID and TIME: a header (type:32, misc:16, size:16), the record, pid, tid, time.
  */
 

@@ -12,8 +12,8 @@
 #include "base/vec.h"
 
 /*
- * Who ran.  A session is what a process was between two execs: a program and where its code was.
- * Texts are borrowed from the file's bytes.
+ * A session is a process between two execs: a program, and the mappings of its code.  Texts point
+ * into the file's bytes.
  */
 
 struct uftrace_session {
@@ -23,8 +23,9 @@ struct uftrace_session {
 
 struct uftrace_task {
 	uint64_t tid, pid, start_ns;
-	uint64_t parent;  /* pid that it was forked by; 0: it is a thread, or the first */
-	uint32_t session; /* whose code it begins with, if its pid has no session; NO_ID: none */
+	uint64_t parent;  /* of its code at first, if its pid has no session; NO_ID: none */
+	uint32_t session; /* the session of its code at first, if its pid has no session; NO_ID:
+			     none */
 };
 
 /* A library that was loaded later. */
@@ -35,22 +36,20 @@ struct uftrace_load {
 
 struct uftrace_tasks {
 	VEC(struct uftrace_session) sessions; /* by pid and start */
-	VEC(struct uftrace_task) tasks;	      /* in the order of the file */
+	VEC(struct uftrace_task) tasks;	      /* in file order */
 	VEC(struct uftrace_load) loads;
-	struct map task_of; /* tid → index of task */
-	uint64_t bad;	    /* lines that say nothing */
+	struct map task_of; /* tid → index in tasks */
+	uint64_t bad;	    /* invalid lines */
 };
 
 void uftrace_tasks_init(struct uftrace_tasks *t, struct str text);
 void uftrace_tasks_deinit(struct uftrace_tasks *t);
 
-/* The task's session at that time; NO_ID: not known. */
+/* The task's session at that time; NO_ID: unknown. */
 uint32_t uftrace_tasks_session(
 	const struct uftrace_tasks *t, const struct uftrace_task *task, uint64_t time_ns);
 
-/*
- * When threads left the CPU and came back, when they ended, and what they are called.
- */
+/* When threads left the CPU and returned, when they ended, and their names. */
 
 enum uftrace_switch_kind { UFTRACE_IN, UFTRACE_OUT, UFTRACE_PREEMPTED, UFTRACE_END };
 
@@ -64,15 +63,15 @@ struct uftrace_switches {
 	VEC(struct uftrace_switch) all; /* by thread and time */
 	struct arena *arena;
 	struct str_table names;
-	struct map name_of; /* tid → index of name */
-	uint64_t bad;	    /* files that end in something else */
+	struct map name_of; /* tid → index of its name */
+	uint64_t bad;	    /* files with an invalid end */
 };
 
 void uftrace_switches_init(struct uftrace_switches *s, const struct folder *folder);
 void uftrace_switches_deinit(struct uftrace_switches *s);
-/* The first of a thread; those that follow are of it as long as their tid is. */
+/* The index of the thread's first switch; the others follow it while their tid is the same. */
 size_t uftrace_switches_of(const struct uftrace_switches *s, uint64_t tid);
-/* Empty: not known. */
+/* Empty: unknown. */
 struct str uftrace_switches_name(const struct uftrace_switches *s, uint64_t tid);
 
 #endif

@@ -13,7 +13,7 @@
 #include "record/engines/preload/preload_wake.h"
 #include "record/events/event_ability.h"
 
-/* The message for a failure, unless it has one. */
+/* The message for a failure; an ERROR_UNSUPPORTED already has one. */
 static struct error *refusal_of(const struct target *target, struct error *cause)
 {
 	if (cause->kind == ERROR_UNSUPPORTED)
@@ -32,7 +32,7 @@ static bool is_refusal(const struct error *err)
 	       (err->code == EACCES || err->code == EPERM || err->code == ENOSYS);
 }
 
-/* Whether stacks may be truncated that only a library in the target could copy whole. */
+/* Whether stacks may be truncated that only a library in the target could copy completely. */
 static bool wants_library(const struct engine_setup *setup)
 {
 	return setup->options->engine == RECORDER_ENGINE_AUTO &&
@@ -40,8 +40,8 @@ static bool wants_library(const struct engine_setup *setup)
 }
 
 /*
- * The library for the target, and the environment that loads it.  A failure only means to go
- * without.
+ * The library for the target, and the environment that loads it.  On failure, recording continues
+ * without it.
  */
 static void prepare_library(struct engine_setup *setup, struct preload_variables *variables)
 {
@@ -87,7 +87,7 @@ static struct error *open_perf(const struct engine_setup *given, struct engine *
 	return err;
 }
 
-/* If the library fails too, the error says how to allow perf events. */
+/* If the library fails too, the error states how to allow perf events. */
 static struct error *open_preload_instead(
 	const struct engine_setup *setup, struct error *cause, struct engine **engine)
 {
@@ -116,7 +116,7 @@ struct error *engine_open(const struct engine_setup *setup, struct engine **engi
 	err = open_perf(setup, engine);
 	if (!err)
 		return NULL;
-	/* The library samples only time, and knows only its own threads. */
+	/* The library samples only time, and only threads of its own processes. */
 	if (setup->options->engine == RECORDER_ENGINE_AUTO && is_refusal(err) &&
 		setup->target->kind == TARGET_COMMAND && setup->options->counter_count == 0 &&
 		!setup->options->wakers && !setup->options->locks)

@@ -1,18 +1,19 @@
 /*
- * Samples trigger a change up, quickly, as a storm fills the ring.  The clock triggers a change
- * down, as there may be no samples.  The two thresholds differ by a factor of 16, twice that of a
- * change, so that a steady rate keeps its gear.
+ * Changes to a longer period are triggered by samples, because a burst of events fills the ring
+ * quickly.  Changes to a shorter one are triggered by the clock, as there may be no samples.  The
+ * two thresholds differ by a factor of 16, twice that of a change, so that a steady rate keeps its
+ * gear.
  */
 #include "record/events/counter_pace.h"
 
 #include "base/clock.h"
 
-/* Each gear's period is about so many times that of the gear below. */
+/* Approximate ratio of the periods of neighbouring gears. */
 #define GEAR_RATIO 8
-/* So many samples give a rate. */
+/* The number of samples that determine a rate. */
 #define WINDOW_SAMPLES 16
 /*
- * After so long it is certain that samples are few, as after the burst at the start of every
+ * After this time it is certain that samples are few, unlike after the burst at the start of every
  * program.
  */
 #define WINDOW_NS (SECOND_NS / 25)
@@ -31,7 +32,7 @@ static void change(struct counter_pace *p, uint32_t gear, uint64_t now_ns)
 	p->samples = 0;
 }
 
-/* Whether the window's samples come at more than that rate. */
+/* Whether samples in the window come at more than a given rate. */
 static bool is_above(const struct counter_pace *p, uint64_t now_ns, double rate_hz)
 {
 	double seconds = (double)(now_ns - p->window_ns) / (double)SECOND_NS;
@@ -50,7 +51,7 @@ bool counter_pace_sample(struct counter_pace *p, uint64_t time_ns)
 		p->window_ns = time_ns;
 	if (++p->samples < WINDOW_SAMPLES)
 		return false;
-	/* In a storm it goes to the right gear at once. */
+	/* During a burst, changes to the right gear immediately. */
 	while (gear + 1 < COUNTER_GEARS && is_above(p, time_ns, most_hz)) {
 		most_hz *= GEAR_RATIO;
 		gear++;

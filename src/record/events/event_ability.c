@@ -1,8 +1,8 @@
 /*
- * Which perf events may be opened here, found out by trying, and what to say of a refusal.
+ * Which perf events may be opened here, found out by trying, and the messages for refusals.
  *
- * Events that happen in kernel code only need the right to sample there.  Without it
- * perf_event_open accepts them, with exclude_kernel, and then counts nothing for ever.  So they are
+ * Events that happen only in kernel code need the right to sample there.  Without it,
+ * perf_event_open accepts them with exclude_kernel, but then never counts anything.  So they are
  * tried with the kernel, others without.
  */
 #include "record/events/event_ability.h"
@@ -15,7 +15,7 @@
 
 /* ---- refusals ---- */
 
-/* Docker's filter lets CAP_PERFMON through; Podman's since containers/container-libs#424. */
+/* Docker's filter allows CAP_PERFMON; Podman's since containers/container-libs#424. */
 const char event_container_cure[] =
 	"start the container with --cap-add PERFMON, or on its host `sudo sonde record -p PID`; "
 	"where neither helps, with --security-opt seccomp=unconfined";

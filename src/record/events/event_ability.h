@@ -2,17 +2,17 @@
 #define SONDE_RECORD_EVENTS_EVENT_ABILITY_H
 
 /*
- * Which events this machine can count, and which of them we may count, found out by trying; and why
- * perf events are refused, in words.
+ * Which events this machine can count, and which of them we may count, found out by trying; and
+ * messages for refused perf events.
  */
 
 #include "record/events/event_list.h"
 
-/* How to allow sampling in a container whose filter of system calls forbids it. */
+/* How to allow sampling in a container whose system call filter forbids it. */
 extern const char event_container_cure[];
 /*
- * An ERROR_UNSUPPORTED in words for a failure to set up sampling: the cause, and the command that
- * would allow it.  cause stays the caller's.
+ * An ERROR_UNSUPPORTED for a failure to set up sampling: the cause, and the command that would
+ * allow it.  cause stays the caller's.
  */
 must_use struct error *ability_refusal(const struct error *cause);
 /* The same for the whole machine. */
@@ -25,7 +25,7 @@ enum event_verdict {
 };
 
 enum event_verdict event_try(const struct event_spec *spec);
-/* The same of an event that has a name. */
+/* The same for a named event. */
 enum event_verdict event_try_name(const struct event_name *name);
 
 /* Whether the processor's counters are available: EVENT_ABSENT as in most virtual machines. */
@@ -33,7 +33,7 @@ enum event_verdict event_try_hardware(void);
 
 /*
  * NULL if the event can be counted, else ERROR_UNSUPPORTED in one line: what forbids it, and what
- * would allow it, or what can be counted in its place.
+ * would allow it or could be counted instead.
  */
 must_use struct error *event_refusal(const struct event_spec *spec);
 /* The names of the software events that can be counted here: "page-faults, minor-faults". */

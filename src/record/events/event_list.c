@@ -2,10 +2,10 @@
  * Events by name, and lists of them.
  *
  * The cache events are a product: cache × operation × result, without the operations that a cache
- * cannot have (nobody stores into instructions).  So they are made from three short tables, by
- * number.  Names and pairs are those that `perf list` prints.
+ * cannot have (instruction caches have no stores).  So they are made from three short tables, by
+ * number.  Names and combinations are those that `perf list` prints.
  *
- * In a list, a colon may be part of a tracepoint's name or begin a setting.  Settings have an
+ * In a list, a colon may be part of a tracepoint's name or begin a setting.  Settings contain an
  * equals sign, so a name ends at the first colon that is followed by a '=' before the next colon.
  */
 #include "record/events/event_list.h"
@@ -221,7 +221,7 @@ const struct perf_counter *event_list_counters(const struct event_list *list)
 	return counters;
 }
 
-/* Removes the part before the next `end` from the start of rest, and the `end` too. */
+/* Takes the part before the next `end`, and the `end`, off the start of rest. */
 static struct str take_until(struct str *rest, char end)
 {
 	const char *at = rest->size ? memchr(rest->data, end, rest->size) : NULL;
@@ -299,7 +299,7 @@ const char *event_tracepoint_directory(void)
 	return NULL;
 }
 
-/* The number in a file; false with errno. */
+/* Reads the number in a file; false with errno. */
 static bool read_number(const char *path, uint64_t *number)
 {
 	char text[32];
@@ -354,7 +354,7 @@ static struct error *find_tracepoint(struct event_spec *spec)
 	return NULL;
 }
 
-/* What is always counted, by the names that perf has for it. */
+/* Whether it is perf's name for time, which is always recorded. */
 static bool is_time(struct str name)
 {
 	static const char *const names[] = {

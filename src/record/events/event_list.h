@@ -23,16 +23,13 @@
 
 /* ---- names ---- */
 
-/*
- * The events that have names: those of the kernel's ABI (perf_event_open(2)), under the names that
- * perf gives them.
- */
+/* Named events: those of the kernel's ABI (perf_event_open(2)), with perf's names. */
 
 enum event_kind {
 	EVENT_SOFTWARE,	  /* counted by the kernel itself */
 	EVENT_HARDWARE,	  /* counted by the processor */
 	EVENT_CACHE,	  /* the processor's caches */
-	EVENT_RAW,	  /* of the processor, by its maker's number */
+	EVENT_RAW,	  /* of the processor, by its vendor's number */
 	EVENT_TRACEPOINT, /* a place in the kernel */
 	EVENT_KIND_COUNT
 };
@@ -42,26 +39,26 @@ enum event_kind {
 struct event_name {
 	char name[EVENT_NAME_MAX];
 	const char *alias; /* or NULL */
-	const char *help;  /* what is counted; NULL if the name says it */
+	const char *help;  /* what is counted; NULL if the name is clear */
 	enum event_kind kind;
 	uint32_t type;	 /* PERF_TYPE_… */
 	uint64_t config; /* PERF_COUNT_… */
-	bool in_kernel;	 /* happens only in kernel code: needs the right to sample it */
+	bool in_kernel;	 /* happens only in kernel code: needs the right to sample there */
 	bool is_rare;	 /* does not happen on most machines */
 };
 
-/* How many there are, the software events first. */
+/* The number of named events; software events come first. */
 size_t event_name_count(void);
 /* The i-th, i < event_name_count(). */
 struct event_name event_name_at(size_t i);
-/* The event of that name or alias, ignoring case; false: there is none. */
+/* The event with that name or alias, ignoring case; false: there is none. */
 bool event_name_find(struct str name, struct event_name *event);
-/* The nearest name; NULL: none is near.  Static, or in scratch. */
+/* The most similar name; NULL: none is similar.  Static, or in scratch. */
 const char *event_name_nearest(struct str name, struct event_name *scratch);
 
 /* ---- lists ---- */
 
-/* Samples a second of an event, by default. */
+/* The default number of samples per second for an event. */
 #define EVENT_FREQUENCY_DEFAULT 1000u
 
 struct event_spec {
@@ -71,8 +68,8 @@ struct event_spec {
 	uint64_t config; /* PERF_COUNT_… or the tracepoint's number */
 	bool in_kernel;	 /* happens in kernel code only */
 	/* One of the two is 0. */
-	uint64_t period;       /* a sample after so many of them */
-	uint64_t frequency_hz; /* as many between samples as give this rate */
+	uint64_t period;       /* a sample after this many events */
+	uint64_t frequency_hz; /* a period that gives this rate */
 };
 
 struct event_list {
@@ -84,18 +81,18 @@ struct event_list {
 void event_list_deinit(struct event_list *list);
 
 /*
- * Adds the events that text names.  ERROR_USAGE: an unknown event, or one named twice with
- * different periods.  ERROR_UNSUPPORTED: a tracepoint's number cannot be read.  The list then has
- * the events before that one.
+ * Adds the events named in text.  ERROR_USAGE: an unknown event, or one named twice with different
+ * periods.  ERROR_UNSUPPORTED: a tracepoint's number cannot be read.  On failure, the list has the
+ * events before that one.
  */
 must_use struct error *event_list_add(struct event_list *list, const char *text);
 
-/* What to open for them, in their order; lives as the list does. */
+/* What to open for the events, in order; lives as long as the list. */
 const struct perf_counter *event_list_counters(const struct event_list *list);
 
 /*
- * The directory of tracepoints, "/sys/kernel/tracing/events" or where else tracefs is mounted;
- * NULL: not readable.  Static.
+ * The directory of tracepoints, "/sys/kernel/tracing/events" or wherever tracefs is mounted; NULL:
+ * not readable.  Static.
  */
 const char *event_tracepoint_directory(void);
 

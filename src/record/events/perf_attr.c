@@ -19,7 +19,7 @@
 #include "record/events/counter_pace.h"
 #include "record/events/perf_record.h"
 
-/* The period of an event that is only tried. */
+/* The period of an event opened as a test. */
 #define TRIED_PERIOD_NS 1000001
 
 static void attr_init(
@@ -58,7 +58,7 @@ void perf_attr_tracepoint(struct perf_event_attr *attr, const struct perf_grant 
 	attr->wakeup_watermark = wake_bytes;
 }
 
-/* Samples with registers, stack, and kernel frames if granted. */
+/* Sets up samples with registers, stack, and kernel frames if granted. */
 static void attr_sample(
 	struct perf_event_attr *attr, const struct perf_grant *grant, uint32_t stack_bytes)
 {
@@ -97,8 +97,8 @@ void perf_attr_switch(struct perf_event_attr *attr, const struct perf_grant *gra
 }
 
 /*
- * With PERF_SAMPLE_PERIOD the kernel samples a software event each time, whatever its period; and a
- * frequency depends on timer ticks, which sleeping threads do not get.  So these samples have no
+ * With PERF_SAMPLE_PERIOD, the kernel samples a software event each time, whatever its period.  And
+ * a frequency depends on timer ticks, which sleeping threads do not get.  So these samples have no
  * CPU and period, but a meaningless address and stream id in their places.
  */
 void perf_attr_switch_stack(struct perf_event_attr *attr, const struct perf_grant *grant,
@@ -140,7 +140,7 @@ void perf_attr_counter(struct perf_event_attr *attr, const struct perf_grant *gr
 	attr->config2 = counter->config2;
 	/*
 	 * If there are more events than counters in the processor, they take turns; these fields
-	 * say for how long.
+	 * report for how long.
 	 */
 	attr->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	if (perf_counter_is_software(counter))
@@ -157,7 +157,7 @@ int perf_attr_open(struct perf_event_attr *attr, pid_t pid, int cpu)
 	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Whether it could be opened; 0, or the errno. */
+/* Tries to open an event: 0, or the errno. */
 static int try_open(struct perf_event_attr *attr, pid_t pid)
 {
 	int fd = perf_attr_open(attr, pid, pid < 0 ? 0 : -1);
@@ -169,7 +169,7 @@ static int try_open(struct perf_event_attr *attr, pid_t pid)
 }
 
 /*
- * Drops the newest or most privileged thing that the kernel may have refused with code.  False:
+ * Drops the newest or most privileged feature that the kernel may have refused with code.  False:
  * nothing is left to drop.
  */
 static bool grant_reduce(struct perf_grant *grant, int code)

@@ -3,8 +3,7 @@
 
 /*
  * The attributes of the perf events that a recording opens, perf_event_open(2), and what the kernel
- * grants of them.  They determine what the records hold; perf_record.h is the other half of that
- * agreement.
+ * grants.  They determine the contents of records, which perf_record.h decodes.
  */
 
 #include <linux/perf_event.h>
@@ -14,30 +13,30 @@
 
 #include "base/str.h"
 
-/* A clock: a sample is due after each interval_ns of CPU time, with so much of the user stack. */
+/* A clock: a sample after each interval_ns of CPU time, with stack_bytes of the user stack. */
 struct perf_clock {
 	uint64_t interval_ns;
 	uint32_t stack_bytes;
 };
 
-/* An event other than time that is counted and sampled. */
+/* An event other than time to count and sample. */
 struct perf_counter {
 	struct str name, unit; /* of its metric; must live as long as the recording */
 	uint32_t type;	       /* PERF_TYPE_… */
 	uint64_t config, config1, config2;
-	uint64_t period; /* a sample after so many; 0: at frequency_hz */
+	uint64_t period; /* between samples; 0: use frequency_hz */
 	uint64_t frequency_hz;
 };
 
 /*
- * Whether the kernel counts the event itself.  Then the kernel does not choose its period: a
+ * Whether the kernel itself counts the event.  Then its period is not left to the kernel: a
  * frequency is kept by choosing among COUNTER_GEARS events with fixed periods (see counter_pace.h).
- * Samples do not include their period, as the kernel would then sample every single event.
+ * Samples do not include their period, because the kernel would then sample every single event.
  */
 bool perf_counter_is_software(const struct perf_counter *counter);
-/* How many events the counter is made of; one runs at a time. */
+/* The number of events that the counter consists of; one runs at a time. */
 uint32_t perf_counter_gears(const struct perf_counter *counter);
-/* The period in a gear; 0: the kernel chooses it. */
+/* The period of a gear; 0: chosen by the kernel. */
 uint64_t perf_counter_period(const struct perf_counter *counter, uint32_t gear);
 
 /* What the kernel granted. */
@@ -45,43 +44,44 @@ struct perf_grant {
 	bool kernel;	      /* kernel code is sampled, with its frames */
 	bool build_id;	      /* mappings come with build IDs */
 	bool lost_counts;     /* PERF_FORMAT_LOST */
-	uint32_t stack_bytes; /* of user stack in a sample, at most */
+	uint32_t stack_bytes; /* maximum user stack in a sample */
 	size_t ring_bytes;    /* for samples, on each CPU */
 };
 
-/* Owns a ring for other events' records, and has none itself; wakes us at wake_bytes. */
+/*
+ * An event that owns a ring for other events' records, and has no records itself; wakes us at
+ * wake_bytes.
+ */
 void perf_attr_anchor(
 	struct perf_event_attr *attr, const struct perf_grant *grant, uint32_t wake_bytes);
-/* Disabled. */
+/* A clock event, disabled. */
 void perf_attr_clock(struct perf_event_attr *attr, const struct perf_grant *grant,
 	const struct perf_clock *clock);
-/* Maps, names, forks and exits. */
+/* An event that reports maps, names, forks and exits. */
 void perf_attr_track(struct perf_event_attr *attr, const struct perf_grant *grant);
-/*
- * The tracepoint of that number, with its data, into a ring of its own; wakes us as an anchor does.
- */
+/* A tracepoint by its number, with its data, in a separate ring; wakes us like an anchor. */
 void perf_attr_tracepoint(struct perf_event_attr *attr, const struct perf_grant *grant, uint64_t id,
 	uint32_t wake_bytes);
-/* When tasks leave their CPU and come back to it. */
+/* An event that reports when tasks leave their CPU and return. */
 void perf_attr_switch(struct perf_event_attr *attr, const struct perf_grant *grant);
 /*
- * A sample each `period` times that a task leaves a CPU, without a period in it; needs
- * grant->kernel.  Disabled.
+ * An event that samples one in `period` departures of tasks from a CPU, without a period in the
+ * samples; needs grant->kernel.  Disabled.
  */
 void perf_attr_switch_stack(struct perf_event_attr *attr, const struct perf_grant *grant,
 	uint32_t stack_bytes, uint64_t period);
-/* Stopped. */
+/* A counter, stopped. */
 void perf_attr_counter(struct perf_event_attr *attr, const struct perf_grant *grant,
 	const struct perf_counter *counter, uint32_t gear, uint32_t stack_bytes);
 
 /*
  * perf_event_open.  cpu -1: any; pid 0: ourselves, -1: all tasks.  Returns the descriptor, or -1
- * and errno.
+ * with errno.
  */
 int perf_attr_open(struct perf_event_attr *attr, pid_t pid, int cpu);
 /*
- * Finds out by trying what the kernel grants on that task, starting with what *grant has.  0, or
- * the errno of the last refusal.
+ * Finds out by trying what the kernel grants for that task, starting with *grant.  0, or the errno
+ * of the last refusal.
  */
 int perf_grant_probe(struct perf_grant *grant, pid_t pid);
 
@@ -89,9 +89,9 @@ int perf_grant_probe(struct perf_grant *grant, pid_t pid);
 int perf_attr_try(uint32_t type, uint64_t config, bool kernel, bool any_process);
 /* kernel.perf_event_paranoid, or INT32_MIN. */
 int perf_event_paranoid(void);
-/* A file in /proc/sys/kernel that holds a number; fallback where it can't be read. */
+/* The number in a file in /proc/sys/kernel; fallback if it cannot be read. */
 int perf_event_sysctl(const char *name, int fallback);
-/* Whether a seccomp filter is on us, which may refuse perf_event_open. */
+/* Whether this process has a seccomp filter, which may refuse perf_event_open. */
 bool perf_event_is_filtered(void);
 
 #endif

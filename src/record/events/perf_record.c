@@ -1,6 +1,6 @@
 /*
- * The records that our own events leave in their rings: perf_event_open(2), "MMAP layout".  They
- * are decoded as those in files are, by the layout that our attributes give them.
+ * The records of our own events in their rings: perf_event_open(2), "MMAP layout".  They are
+ * decoded like those in files, with the layout defined by our attributes.
  */
 #include "record/events/perf_record.h"
 
@@ -50,7 +50,7 @@ static void take_chain(const struct perfstream_words *chain, struct perf_sample 
 	}
 }
 
-/* period NULL: it is in the record. */
+/* period NULL: the record has it. */
 static bool read_sample(const struct perf_event_header *header, bool has_chain,
 	const uint64_t *period, struct perf_sample *sample)
 {
@@ -99,7 +99,7 @@ bool perf_record_sample_of_period(const struct perf_event_header *header, bool h
 	return read_sample(header, has_chain, &period, sample);
 }
 
-/* Of a sample: header, id, ip, pid and tid, time, CPU, period. */
+/* In a sample: header, id, ip, pid and tid, time, CPU, period. */
 #define AFTER_PERIOD 56
 
 /* Offset of the size of the copy of the stack. */

@@ -3,7 +3,7 @@
 
 /*
  * The records in a ring buffer.  Their layout follows from the attributes of our events
- * (perf_attr.h); this is the other half of that agreement.  perfstream/record.h decodes them.
+ * (perf_attr.h).  perfstream/record.h decodes them.
  */
 
 #include <linux/perf_event.h>
@@ -20,7 +20,7 @@
 #define PERF_RECORD_SAMPLE_FIELDS                                                                  \
 	(PERF_RECORD_OTHER_FIELDS | PERF_SAMPLE_IP | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |        \
 		PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
-/* sample_type of the tracepoint of wakings. */
+/* sample_type of the tracepoint sched_waking. */
 #define PERF_RECORD_WAKING_FIELDS (PERF_RECORD_OTHER_FIELDS | PERF_SAMPLE_IP | PERF_SAMPLE_RAW)
 
 uint64_t perf_record_time_ns(const struct perf_event_header *header);
@@ -37,7 +37,7 @@ struct perf_sample {
 	size_t kernel_count;
 	bool has_user; /* regs and stack are valid */
 	struct unwind_regs regs;
-	const uint8_t *stack; /* the bytes from the stack pointer on; in the record */
+	const uint8_t *stack; /* the bytes from the stack pointer up; in the record */
 	size_t stack_size;
 };
 
@@ -48,8 +48,8 @@ bool perf_record_sample(
 bool perf_record_sample_of_period(const struct perf_event_header *header, bool has_chain,
 	uint64_t period, struct perf_sample *sample);
 /*
- * The unused part of the copy of the stack, which is the last thing in a sample with a period: size
- * bytes just before the last word.
+ * The unused part of the copy of the stack, which comes last in a sample with a period: size bytes
+ * just before the last word.
  */
 struct perf_record_spare {
 	size_t size;	/* 0: none, or not such a record */
@@ -67,7 +67,7 @@ struct perf_switch {
 	uint64_t event_id; /* of the event that reported it */
 	int64_t pid, tid;
 	uint64_t time_ns;
-	bool out;	/* left its CPU; else came back */
+	bool out;	/* left its CPU; otherwise returned to one */
 	bool preempted; /* out, although it could have run on */
 };
 void perf_record_switch(const struct perf_event_header *header, struct perf_switch *s);

@@ -19,8 +19,7 @@
 enum {
 	COMPACT_LEVEL = 5,
 	/*
-	 * Below the first there is little to gain; above the second it takes too long for the end
-	 * of a recording.
+	 * Smaller files have little to gain; larger ones take too long at the end of a recording.
 	 */
 	COMPACT_SIZE_MIN = 8 << 10,
 	COMPACT_SIZE_MAX = 64 << 20,
@@ -162,7 +161,7 @@ static bool compact_chunk(struct compactor *c, const struct capture_chunk *chunk
 	return !capture_batch_is_full(&c->batch) || capture_batch_write(&c->batch);
 }
 
-/* Moves the unscanned part of the piece to its start and reads on. */
+/* Moves the unscanned part of the piece to its start, and reads more. */
 static bool piece_refill(struct compactor *c)
 {
 	struct capture_scan *s = &c->scan;
@@ -182,7 +181,7 @@ static bool piece_refill(struct compactor *c)
 	return got > 0;
 }
 
-/* Rewrites all whole chunks in the piece. */
+/* Rewrites all complete chunks in the piece. */
 static bool compact_piece(struct compactor *c)
 {
 	struct capture_chunk chunk;
@@ -221,7 +220,7 @@ bool capture_can_compact(const struct capture_output *o)
 	return fstatvfs(o->fd, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize > 2 * o->size;
 }
 
-/* Renames the new file over the old one once its bytes are on the disk. */
+/* Renames the new file over the old one after its bytes are on the disk. */
 static bool replace(struct capture_output *in, struct capture_output *out)
 {
 	if (fdatasync(out->fd) < 0 || !capture_output_is_in_place(in))

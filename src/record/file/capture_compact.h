@@ -3,33 +3,34 @@
 
 /*
  * Rewrites a finished capture file with few large chunks instead of many small ones, which about
- * halves it: chunks of 100 ms are safe against a kill -9, but too small to compress well.  Or
- * rewrites it without unwanted stacks, once names show which these are.
+ * halves its size: chunks of 100 ms survive a kill -9, but are too small to compress well.  Can
+ * also remove unwanted stacks, once names show which ones.
  */
 
 #include "record/file/capture_output.h"
 
-/* What happens to a node of the stack tree. */
+/* The treatment of a node of the stack tree. */
 enum capture_fate {
 	CAPTURE_DROPS,	/* removed; its samples go to the empty stack */
-	CAPTURE_PASSES, /* stays because nodes above it do; its samples go to the empty stack */
+	CAPTURE_PASSES, /* stays because wanted nodes are below it; its samples go to the empty
+			   stack */
 	CAPTURE_KEEPS,
 };
 
 /*
- * Replaces the file, by a rename so that it is whole at every moment, if that is possible,
- * worthwhile and quick; otherwise leaves it as it is.  Sets o->size.  The file must be finished and
- * undamaged.  fates[count]: by node, as for capture_select, which make it worthwhile; NULL: all
- * nodes are kept.
+ * Replaces the file, by a rename so that it is complete at every moment, if that is possible,
+ * worthwhile and quick; otherwise leaves it unchanged.  Sets o->size.  The file must be finished
+ * and undamaged. fates[count]: by node, as for capture_select; removing nodes is always worthwhile.
+ * NULL: all nodes are kept.
  */
 void capture_compact(struct capture_output *o, const uint8_t *fates, size_t count);
 /* Whether it is possible, and quick. */
 bool capture_can_compact(const struct capture_output *o);
 
 /*
- * Rewrites the finished capture file at path.  A sample at a node that is not kept retains only its
- * time, thread and weights.  fates[count]: by node; if a node stays, so must its parent.
- * *size_bytes: the file's new size.  After a failure the file is unchanged.
+ * Rewrites the finished capture file at path.  A sample at a removed node keeps only its time,
+ * thread and weights. fates[count]: by node; if a node stays, so must its parent.  *size_bytes: the
+ * file's new size.  After a failure the file is unchanged.
  */
 must_use struct error *capture_select(
 	const char *path, const uint8_t *fates, size_t count, uint64_t *size_bytes);

@@ -1,6 +1,6 @@
 /*
  * The output of a capture file.  A copy to another file uses sendfile(2); writes block the signals
- * that they may cause and take them away.
+ * that they may cause, and discard them.
  */
 #include "record/file/capture_output.h"
 
@@ -164,7 +164,7 @@ bool capture_output_is_in_place(const struct capture_output *o)
 	       st.st_ino == o->inode;
 }
 
-/* Copies all bytes of a removed file to a new one at its old path. */
+/* Copies all bytes of a deleted file to a new one at its old path. */
 static struct error *make_again(struct capture_output *o)
 {
 	struct capture_output again = {.fd = -1, .path = o->path};
@@ -218,7 +218,7 @@ static int write_all(int fd, struct str bytes)
 	return 0;
 }
 
-/* write_all with SIGXFSZ and SIGPIPE blocked, and taken away if it caused them. */
+/* write_all with SIGXFSZ and SIGPIPE blocked, and discarded if it caused them. */
 static int write_quietly(int fd, struct str bytes)
 {
 	static const struct timespec at_once;

@@ -2,9 +2,9 @@
 #define SONDE_RECORD_FILE_CAPTURE_OUTPUT_H
 
 /*
- * The output of a capture file's bytes.  Each write is all or nothing if that is possible (a
- * regular file is truncated to its last whole chunk).  The first failure is remembered and ends all
- * writing.  SIGXFSZ and SIGPIPE that our own writes cause are discarded, without changing signal
+ * The output of a capture file's bytes.  Each write is all or nothing if possible: a regular file
+ * is truncated to its last complete chunk.  The first failure is remembered and ends all writing.
+ * SIGXFSZ and SIGPIPE that our own writes cause are discarded, without changing signal
  * dispositions, which a later child would inherit.
  */
 
@@ -28,18 +28,19 @@ struct capture_output {
 
 /*
  * Opens path for a new recording.  An existing regular file is renamed to PATH.old; the new one is
- * made with O_EXCL and O_NOFOLLOW, mode 0600.  Character devices and pipes are written as they are;
+ * created with O_EXCL and O_NOFOLLOW, mode 0600.  Character devices and pipes are written directly;
  * directories, symbolic links and others are refused.
  */
 must_use struct error *capture_output_open(struct capture_output *o, const char *path);
 /*
- * The same, starting with a copy of another output, which must be a regular file and does not
- * change.
+ * The same, starting with a copy of another output, which must be a regular file and stays
+ * unchanged.
  */
 must_use struct error *capture_output_copy(
 	struct capture_output *o, const char *path, const struct capture_output *from);
 /*
- * Closes.  An error of close (as of a full disk on a network file system) counts as a failed write.
+ * Closes.  An error of close (as for a full disk on a network file system) counts as a failed
+ * write.
  */
 void capture_output_close(struct capture_output *o);
 void capture_output_deinit(struct capture_output *o);
@@ -55,8 +56,8 @@ bool capture_output_write_anyway(struct capture_output *o, struct str bytes);
 /* Whether the new file is still at its path. */
 bool capture_output_is_in_place(const struct capture_output *o);
 /*
- * At the end: makes sure that the written file is at its path.  A removed file is made again.  A
- * moved one stays where it is, which is an error, as the caller's path is wrong.
+ * At the end: makes sure that the written file is at its path.  A deleted file is written again.  A
+ * moved one stays where it is, which is an error, because the caller's path is wrong.
  */
 must_use struct error *capture_output_settle(struct capture_output *o);
 

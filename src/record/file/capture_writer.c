@@ -1,7 +1,7 @@
 /*
- * Writes a capture file: a batch collects what the recorder puts in, an output takes finished
- * chunks, and the writer decides when the one goes to the other.  A thread in the background syncs
- * the file to the disk.
+ * Writes a capture file: a batch collects data, an output takes finished chunks, and the writer
+ * decides when to move data from the one to the other.  A background thread syncs the file to the
+ * disk.
  */
 #include "record/file/capture_writer.h"
 
@@ -20,8 +20,8 @@
 /* ---- sync ---- */
 
 /*
- * fdatasync may take longer than a ring buffer takes to fill, so a thread of its own calls it.  Its
- * failures are ignored: a disk that loses data reports that to the next write, and a file that
+ * fdatasync may take longer than a ring buffer takes to fill, so a separate thread calls it.  Its
+ * failures are ignored: a disk that loses data reports that at the next write, and a file that
  * cannot be synced (a pipe) has no disk.
  */
 
@@ -116,8 +116,8 @@ enum {
 };
 
 /*
- * Callers flush every 100 ms, more or less.  With a little less here, each flush writes, and a kill
- * -9 loses at most what came since the flush before the last.
+ * Callers flush about every 100 ms.  This is a little less, so that each flush writes, and a kill
+ * -9 loses at most the data since the flush before the last.
  */
 static const uint64_t write_interval_ns = 80000000;
 
@@ -277,7 +277,7 @@ void capture_writer_label_set(struct capture_writer *w, uint32_t rest, uint32_t 
 			&(struct capture_label_set){rest, label});
 }
 
-/* Larger values come only from a broken counter, and sums of weights could not hold them. */
+/* Larger values come only from a corrupt counter, and sums of weights could not hold them. */
 static int64_t zone_weight(uint64_t value)
 {
 	return value < INT64_MAX ? (int64_t)value : INT64_MAX;
@@ -400,7 +400,7 @@ uint64_t capture_writer_size_bytes(const struct capture_writer *w)
 	return w->output.size;
 }
 
-/* Also after a failure, as it shows readers how many samples were dropped. */
+/* Called also after a failure, as it shows readers how many samples were dropped. */
 static void write_end(struct capture_writer *w)
 {
 	struct strbuf end = {0}, chunk = {0};

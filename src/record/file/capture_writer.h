@@ -2,15 +2,15 @@
 #define SONDE_RECORD_FILE_CAPTURE_WRITER_H
 
 /*
- * Writes a capture file (man/sonde-capture.5): append-only chunks, each complete in itself, written
- * at least every 100 ms while there is anything to write, so that a kill -9 loses little.
+ * Writes a capture file (man/sonde-capture.5): append-only, self-contained chunks, written at least
+ * every 100 ms if there is data, so that a kill -9 loses little.
  *
  * The caller chooses ids.  They are dense and ascending, from 0 (nodes from 1: node 0 is the empty
  * stack).  Define an id before anything refers to it; within a chunk the writer puts definitions
  * first.
  *
- * The writer remembers the first failed write (disk full, file size limit).  After it, it accepts
- * and drops everything, and capture_writer_finish returns the error.  The file stays good up to
+ * The writer remembers the first failed write (disk full, file size limit).  After that, it accepts
+ * and drops everything, and capture_writer_finish returns the error.  The file stays valid up to
  * there.
  */
 
@@ -24,12 +24,12 @@
 struct capture_writer;
 
 /*
- * Makes a capture file at path ("-": standard output).  An existing regular file is kept as
- * "PATH.old"; the new one is made with O_EXCL and O_NOFOLLOW, mode 0600.
+ * Creates a capture file at path ("-": standard output).  An existing regular file is kept as
+ * "PATH.old"; the new one is created with O_EXCL and O_NOFOLLOW, mode 0600.
  */
 must_use struct error *capture_writer_create(const char *path, struct capture_writer **writer);
 
-/* Small facts about the recording: see enum capture_key. */
+/* Facts about the recording: see enum capture_key. */
 void capture_writer_string(struct capture_writer *w, enum capture_key key, struct str value);
 void capture_writer_number(struct capture_writer *w, enum capture_key key, uint64_t value);
 
@@ -49,7 +49,7 @@ void capture_writer_mapping(struct capture_writer *w, uint32_t process, uint64_t
 void capture_writer_node(struct capture_writer *w, uint32_t node, uint32_t parent, uint32_t object,
 	uint64_t obj_addr);
 /*
- * time_ns: since the recording's start, kept to the microsecond.  weight[] has one value for each
+ * time_ns: since the recording's start; the file has microseconds.  weight[] has one value for each
  * capture_writer_metric.  zone: the node of its zone stack; 0: none.  labels: a set of
  * capture_writer_label_set; 0: none.
  */
@@ -71,7 +71,7 @@ struct capture_zone_row {
 	uint64_t self_ns, entries;
 };
 void capture_writer_zone_row(struct capture_writer *w, const struct capture_zone_row *row);
-/* From time_ns on the thread is at that zone stack; 0: in no zone. */
+/* From time_ns on, the thread is at that zone stack; 0: in no zone. */
 void capture_writer_zone_event(
 	struct capture_writer *w, uint64_t time_ns, uint32_t thread, uint32_t node);
 void capture_writer_tick(struct capture_writer *w, uint32_t process, struct str stream,
@@ -82,12 +82,10 @@ void capture_writer_tick(struct capture_writer *w, uint32_t process, struct str 
  */
 void capture_writer_metric(
 	struct capture_writer *w, uint32_t metric, struct str name, struct str unit);
-/*
- * A counter's total so far, from 0; see enum capture_counter.  The same value again costs nothing.
- */
+/* A counter's total so far, from 0; see enum capture_counter.  Repeating a value costs nothing. */
 void capture_writer_counter(struct capture_writer *w, enum capture_counter counter, uint64_t value);
 /*
- * The same for a metric that counts events: its lost samples so far, and its events in all
+ * The same for a metric that counts events: its lost samples so far, and its total events
  * (UINT64_MAX: unknown).
  */
 void capture_writer_metric_counts(
@@ -100,16 +98,16 @@ void capture_writer_symbol(struct capture_writer *w, uint32_t object, uint64_t o
 	const struct capture_symbol_frame *frames, uint32_t count);
 
 /*
- * Which nodes of the stack tree stay in the finished file, by node; enum capture_fate.  Samples
- * must only be at kept nodes.  Takes over fates.  False: the file cannot be rewritten, so all nodes
- * stay, and fates remain the caller's.
+ * Sets which nodes of the stack tree stay in the finished file, by node; enum capture_fate.
+ * Samples must only be at kept nodes.  Takes ownership of fates.  False: the file cannot be
+ * rewritten, so all nodes stay, and fates remain the caller's.
  */
 bool capture_writer_keep_nodes(struct capture_writer *w, uint8_t *fates, size_t count);
-/* Writes now what waits. */
+/* Writes all waiting data now. */
 void capture_writer_write(struct capture_writer *w);
 /*
- * Diverts writing to a new file at path, which begins with a copy of all that is written so far.
- * For a child process, while its parent goes on with the old file.
+ * Diverts writing to a new file at path, which begins with a copy of everything written so far.
+ * For a child process whose parent continues with the old file.
  */
 must_use struct error *capture_writer_divert(struct capture_writer *w, const char *path);
 /*
@@ -128,7 +126,7 @@ uint64_t capture_writer_size_bytes(const struct capture_writer *w);
 must_use struct error *capture_writer_finish(struct capture_writer *w, uint64_t *size_bytes);
 /*
  * For a recording that never began: removes the file, restores one that was kept as "PATH.old",
- * frees.  NULL is fine.
+ * frees.  NULL is allowed.
  */
 void capture_writer_abandon(struct capture_writer *w);
 

@@ -1,8 +1,8 @@
 /*
  * The registry of load objects.  A file's identity is its path and its build ID; without a build
  * ID, its path, inode and time of last change.  Files are opened through /proc/PID/root, so that
- * the path means what it means to the process, in its mount namespace; a deleted file through
- * /proc/PID/map_files, /proc/PID/exe or /proc/PID/fd.  What was opened must be what was mapped, so
+ * the path is resolved in the process's mount namespace; a deleted file through
+ * /proc/PID/map_files, /proc/PID/exe or /proc/PID/fd.  The opened file must be the mapped one, so
  * the build ID is compared, or the inode.
  */
 #include "record/processes/object_table.h"
@@ -30,7 +30,7 @@
 enum object_state {
 	OBJECT_UNTRIED,
 	OBJECT_OPEN,
-	OBJECT_CLOSED, /* it cannot be opened, or is not a file */
+	OBJECT_CLOSED, /* it cannot be opened, or is not a regular file */
 };
 
 struct load_object {
@@ -41,16 +41,16 @@ struct load_object {
 	int64_t pid;
 	struct str path, build_id; /* in the arena */
 	char fd_path[32];	   /* /proc/self/fd/N; empty: fd is -1 */
-	uint64_t begin_ns;	   /* of a generation; fd_path is that of its jitdump */
+	uint64_t begin_ns;	   /* of a generation, whose fd_path is its jitdump's */
 	struct objfile *file;
 	struct cfi_table *cfi;
 };
 
 struct object_table {
 	struct arena *arena;
-	struct str_table keys; /* an object's number is its key's */
+	struct str_table keys; /* the number of a key is its object's */
 	VEC(struct load_object) objects;
-	struct map jitdumps; /* by pid: the file's object */
+	struct map jitdumps; /* by pid: the object that is the jitdump */
 	struct capture_writer *writer;
 };
 
@@ -87,7 +87,7 @@ void object_table_destroy(struct object_table *t)
 	free(t);
 }
 
-/* Numbers a new object and writes it to the file; key must be new. */
+/* Adds an object and writes it to the file; key must be new. */
 static uint32_t object_add(struct object_table *t, struct str key, struct load_object o)
 {
 	uint32_t number = str_table_intern(&t->keys, key);
@@ -222,13 +222,13 @@ static uint32_t mapped_with_build_id(struct object_table *t, const struct object
 	return number;
 }
 
-/* A memfd may hold a library, or code made at run time. */
+/* A memfd may contain a library, or code made at run time. */
 static bool is_memfd(struct str path)
 {
 	return str_starts_with(path, STR("/memfd:"));
 }
 
-/* Code without a file: one object for each process, as its addresses mean nothing elsewhere. */
+/* Code without a file: one object per process, as its addresses are meaningless elsewhere. */
 static uint32_t mapped_anonymous(struct object_table *t, const struct object_origin *origin)
 {
 	char key[48];
@@ -245,7 +245,7 @@ static uint32_t mapped_anonymous(struct object_table *t, const struct object_ori
 			.fd = -1});
 }
 
-/* Without a build ID from the kernel the file is opened to look for one. */
+/* Without a build ID from the kernel, the file is opened to look for one. */
 static uint32_t mapped_without_build_id(struct object_table *t, const struct object_origin *origin)
 {
 	int fd = origin_open(origin);
@@ -398,7 +398,7 @@ bool object_table_open(struct object_table *t, uint32_t object)
 	if (!o->file || !is_what_was_mapped(o))
 		return false;
 	o->state = OBJECT_OPEN;
-	/* Without rules the walker still has its heuristics. */
+	/* Without rules, the walker can still use its heuristics. */
 	o->cfi = objfile_open_cfi(o->file);
 	return true;
 }
@@ -466,9 +466,9 @@ struct object_info object_table_info(const struct object_table *t, uint32_t obje
 /* ---- generations of code ---- */
 
 /*
- * The jitdump is read as it grows, up to where and when code was put.  A generation ends when code
- * takes the place of other code.  Some programs write the jitdump late; so that code at one address
- * is kept apart even then, a generation lasts no longer than GENERATION_MAX.
+ * The jitdump is read as it grows, as records of where and when code was loaded.  A generation ends
+ * when code replaces other code.  Some programs write the jitdump late.  To distinguish code at one
+ * address even then, a generation lasts at most GENERATION_MAX.
  *
  * When a later sample reuses a stack's outer frames, these keep their objects: their code cannot
  * have changed while it was on the stack.
@@ -476,13 +476,16 @@ struct object_info object_table_info(const struct object_table *t, uint32_t obje
 
 #define GENERATION_MAX UINT64_C(1000000000)
 #define GENERATION_MIN UINT64_C(5000000)
-/* A sample waits until so many records are read, some 50 ms; the next sample for the next ones. */
+/*
+ * At most this many records are read per sample, which takes about 50 ms; the next sample reads the
+ * next ones.
+ */
 enum { RECORDS_MAX = 1 << 16 };
 
 struct jit_code {
 	char path[32]; /* of the dump */
 	struct perfstream_jit jit;
-	uint64_t read_ns; /* the time up to which it was read */
+	uint64_t read_ns; /* it was read up to this time */
 	uint64_t turns;	  /* of jit at the last call of jit_table_has_turned */
 };
 
@@ -514,7 +517,7 @@ static struct jit_code *code_of(struct jit_table *t, uint32_t object)
 	return t->code.data[*place];
 }
 
-/* The file is another one: the process has become another program. */
+/* It is another file: the process now runs another program. */
 static void open_dump(struct jit_table *t, struct jit_code *c, struct str path)
 {
 	t->bad_before += perfstream_jit_bad_records(&c->jit);
@@ -587,8 +590,8 @@ uint64_t jit_table_bad_records(const struct jit_table *t)
 /* ---- the kernel and its modules ---- */
 
 /*
- * A line of /proc/modules is "name size users deps state 0xaddress".  Addresses are zero to those
- * who may not see them, and then all is "[kernel]".
+ * A line of /proc/modules is "name size users deps state 0xaddress".  Without privileges, addresses
+ * read as zero, and then everything is "[kernel]".
  */
 
 void kernel_map_init(struct kernel_map *map, struct object_table *objects)

@@ -4,11 +4,11 @@
 /*
  * The load objects of a recording: files that processes mapped as code, the vdso, code made at run
  * time, the kernel and its modules.  Each has a number, which is its id in the capture file, and is
- * there once, in however many processes it is mapped.
+ * stored once, even if several processes map it.
  *
- * A file is opened as soon as it is seen mapped, so that it can still be read when it has been
- * deleted, or its mount namespace is gone.  It is parsed, and its unwind rules are compiled, only
- * when a stack first goes through it: most are never needed.
+ * A file is opened as soon as a process maps it, so that it can still be read after it was deleted,
+ * or its mount namespace is gone.  It is parsed, and its unwind rules are compiled, only when a
+ * stack first goes through it: most are never needed.
  */
 
 #include <stdbool.h>
@@ -33,7 +33,7 @@ struct object_origin {
 	uint64_t inode; /* 0: unknown */
 };
 
-/* writer NULL: without a recording; objects are not written. */
+/* writer NULL: objects are not written, as there is no recording. */
 must_use returns_owned struct object_table *object_table_create(struct capture_writer *writer);
 void object_table_destroy(struct object_table *t);
 
@@ -44,7 +44,7 @@ uint32_t object_table_named(struct object_table *t, enum capture_object_kind kin
 
 /*
  * Code made at run time may be replaced at its address.  A process may describe its code in a file
- * (jitdump).  Then object_table_generation makes, from the object of all such code, the object for
+ * (jitdump).  Then object_table_generation makes, from the object of all such code, an object for
  * the code from begin_ns until it is replaced.
  */
 bool object_table_is_jit(const struct object_table *t, uint32_t object);
@@ -85,16 +85,16 @@ struct object_info object_table_info(const struct object_table *t, uint32_t obje
 /* ---- code made at run time ---- */
 
 /*
- * Which generation of a process's run-time code a sample was in.  The function at an address
- * changes, and names are resolved at the end, when the times of stacks are gone.  Also the unwind
- * rules that the process gives for its code.
+ * Finds the generation of a process's run-time code that a sample was in.  The function at an
+ * address changes, but names are resolved at the end, when the times of stacks are no longer known.
+ * Also has the unwind rules that the process provides for its code.
  */
 
 struct jit_table {
 	struct object_table *objects;
 	struct map by_object; /* index in code */
 	VEC(struct jit_code *) code;
-	uint64_t bad_before; /* of programs that are gone */
+	uint64_t bad_before; /* in programs that are gone */
 };
 
 struct cfi_rule;
@@ -106,22 +106,22 @@ void jit_table_deinit(struct jit_table *t);
  */
 uint32_t jit_table_object(struct jit_table *t, uint32_t object, uint64_t time_ns);
 /*
- * Whether code of the object has replaced other code since the last call.  Only if it has unwind
- * rules: rules read off the code itself are better kept, as they could not be read again from a
- * process that has ended by now.
+ * Whether code of the object has replaced other code since the last call.  False if it has no
+ * unwind rules: rules derived from the code itself are better kept, as the process may have ended,
+ * and they could not be derived again.
  */
 bool jit_table_has_turned(struct jit_table *t, uint32_t object, uint64_t time_ns);
 /* The unwind rule of the object's code at va, at that time; see jit_rules_find. */
 bool jit_table_rule(
 	struct jit_table *t, uint32_t object, uint64_t va, uint64_t time_ns, struct cfi_rule *rule);
-/* How many records of jitdumps were skipped: invalid, or beyond the room for them. */
+/* The number of skipped records in jitdumps: invalid, or without room. */
 uint64_t jit_table_bad_records(const struct jit_table *t);
 
 /* ---- the kernel ---- */
 
 /*
- * Which load object a kernel address belongs to: a module, by the ranges of /proc/modules, or the
- * kernel itself.  Kernel addresses are kept as they are; they have no slide.
+ * Finds the load object of a kernel address: a module, by the ranges in /proc/modules, or the
+ * kernel itself.  Kernel addresses are used unchanged; they have no slide.
  */
 
 struct kernel_module {

@@ -1,12 +1,11 @@
 /*
  * Reads /proc.
  *
- * In /proc/PID/stat the name is in parentheses and may hold any bytes, so the fields after it are
- * found from the last ")".
+ * In /proc/PID/stat the name is in parentheses and may contain any bytes, so the fields after it
+ * are found from the last ")".
  *
- * A process has children as a whole, whichever thread made them, so one pass over /proc finds all
- * parents at once.  /proc/PID/task/TID/children would have to be read for each thread, and not
- * every kernel has it.
+ * Children belong to a process, not to a thread, so one pass over /proc finds all parents at once.
+ * /proc/PID/task/TID/children would have to be read for each thread, and not every kernel has it.
  */
 #include "record/processes/proc.h"
 
@@ -60,7 +59,7 @@ bool proc_stat_parse(struct str text, struct proc_stat *stat)
 	if (!open || !close || close < open)
 		return false;
 	parse_name(stat, open + 1, close);
-	/* After the name: state ppid pgrp session tty tpgid flags, four counts of faults … */
+	/* After the name: state ppid pgrp session tty tpgid flags, four fault counts … */
 	if (sscanf(close + 1,
 		    " %c %" SCNd64 " %*d %*d %*d %*d %u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
 		    " %*d %*d %*d %*d %" SCNu32 " %*d %" SCNu64,
@@ -83,7 +82,7 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
 }
 
-/* Start times are by the clock that goes on while the machine is suspended. */
+/* Start times are on the clock that includes suspends. */
 static uint64_t monotonic_of_boot(uint64_t boot_ns)
 {
 	uint64_t now_ns = clock_monotonic_ns(), boot_now_ns = clock_ns(CLOCK_BOOTTIME);
@@ -149,7 +148,7 @@ uint32_t proc_seccomp_filters(int64_t pid, int64_t tid)
 		fclose(f);
 	if (mode == 1)
 		return UINT32_MAX;
-	/* Linux before 5.9 does not say how many. */
+	/* Linux before 5.9 does not report how many. */
 	return mode == 2 && filters == 0 ? 1 : filters;
 }
 
@@ -333,7 +332,7 @@ static void read_kin(kin_vec *all)
 		qsort(all->data, all->count, sizeof(*all->data), compare_parents);
 }
 
-/* The first entry with that parent, or a larger one. */
+/* The first entry with at least that parent. */
 static size_t first_child(const kin_vec *all, pid_t parent)
 {
 	return partition_point(i, 0, all->count, all->data[i].parent < parent);
@@ -347,7 +346,7 @@ static bool has_pid(const pid_vec *pids, pid_t pid)
 	return false;
 }
 
-/* A root may descend from another one. */
+/* One root may be a descendant of another. */
 static void find_family(const pid_t *roots, size_t count, const kin_vec *all, pid_vec *family)
 {
 	for (size_t i = 0; i < count; i++)
@@ -400,7 +399,7 @@ struct search {
 	pid_vec *pids;
 };
 
-/* By its name, or the base name of its command line's first word, which is not truncated. */
+/* Compares its name, or the base name of its command line's first word, which is not truncated. */
 static bool is_called(const struct proc_stat *stat, struct str name)
 {
 	struct strbuf line = {0};

@@ -2,7 +2,7 @@
 #define SONDE_RECORD_PROCESSES_PROC_H
 
 /*
- * What /proc says of processes and threads, proc(5): /proc/PID/stat and /proc/PID/task/TID/stat,
+ * Reads /proc about processes and threads, proc(5): /proc/PID/stat and /proc/PID/task/TID/stat,
  * /proc/PID/cgroup (cgroups(7)), /proc/TID/schedstat (sched-stats in the kernel's documentation)
  * and /proc/PID/maps; and which processes and threads there are.
  */
@@ -16,7 +16,7 @@
 
 struct proc_stat {
 	int64_t pid, parent; /* of a thread, pid is its tid */
-	char state;	     /* 'Z': it has ended, and its parent has not waited for it yet */
+	char state;	     /* 'Z': it has ended, but its parent has not waited for it yet */
 	char name[16];
 	bool is_kernel; /* a kernel thread: no user code, no mappings */
 	uint32_t threads;
@@ -29,10 +29,13 @@ bool proc_stat_parse(struct str text, struct proc_stat *stat);
 /* tid 0: the process, all its threads together.  False: it is gone. */
 bool proc_stat_read(int64_t pid, int64_t tid, struct proc_stat *stat);
 
-/* How a thread was scheduled; its CPU time is up to the last switch or, while it runs, tick. */
+/*
+ * The scheduling of a thread; its CPU time is up to the last switch or, while it runs, the last
+ * tick.
+ */
 struct proc_sched {
-	uint64_t ran_ns, waited_ns; /* waited: for a CPU, ready to run */
-	uint64_t turns;		    /* how often it was given a CPU */
+	uint64_t ran_ns, waited_ns; /* waited: for a CPU, while ready to run */
+	uint64_t turns;		    /* how often it got a CPU */
 };
 /* False: it is gone, or this kernel does not have the file. */
 bool proc_sched_read(int64_t tid, struct proc_sched *sched);
@@ -55,8 +58,8 @@ uint64_t proc_cpu_ns(int64_t pid);
 /* ---- maps ---- */
 
 /*
- * The mappings of a live process, for those that the kernel did not report: events were lost, or
- * the process is older than the recording.
+ * The mappings of a live process, if the kernel did not report them: events were lost, or the
+ * process is older than the recording.
  */
 
 struct maps_line {
@@ -73,8 +76,8 @@ void maps_read(
 /* ---- processes and threads that run ---- */
 
 /*
- * A scan may miss tasks that begin meanwhile, and include tasks that end.  To get all, scan again
- * until nothing is new.
+ * A scan may miss tasks that begin during it, and include tasks that end.  To get all, repeat it
+ * until it finds nothing new.
  */
 
 struct task {
@@ -83,20 +86,20 @@ struct task {
 typedef VEC(struct task) task_vec;
 
 /*
- * Adds the threads of roots[count] and of all their descendants to tasks, those of one process
- * together, ancestors before descendants.  Leaves out ourselves, but not our children.
+ * Adds the threads of roots[count] and of all their descendants to tasks, grouped by process,
+ * ancestors before descendants.  Omits this process, but not its children.
  */
 void task_scan(const pid_t *roots, size_t count, task_vec *tasks);
 
 typedef VEC(pid_t) pid_vec;
 
 /*
- * Adds the processes of that name to pids, ascending.  The name is the kernel's (comm, truncated to
- * 15 bytes), or the base name of the first word of the command line.  Leaves out ourselves, kernel
+ * Adds the processes with that name to pids, ascending.  The name is the kernel's (comm, truncated
+ * to 15 bytes), or the base name of the first word of the command line.  Omits this process, kernel
  * threads and processes that have ended.
  */
 void task_scan_named(struct str name, pid_vec *pids);
-/* The same of the processes in a control group of that name (base/cgroup.h). */
+/* The same for the processes in a control group with that name (base/cgroup.h). */
 void task_scan_cgroup(struct str name, pid_vec *pids);
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * Living processes and threads: two vectors in no order, and maps that lead into them.  The kernel
+ * Living processes and threads: two unordered vectors, and maps of their indexes.  The kernel
  * reports every fork before the child runs and every exit after the last sample, and the rings are
- * merged by time, so at each sample the table is what the system was.  When events were lost,
- * unknown processes are added on demand and mappings read from /proc/PID/maps.
+ * merged by time, so at each sample the table equals the system's state at that time.  If events
+ * were lost, unknown processes are added on demand, and mappings are read from /proc/PID/maps.
  *
- * Most threads are never sampled, so a thread is written to the file, and has a history of its
- * stack, only when it is.
+ * Most threads are never sampled, so a thread is written to the file, and gets a history of its
+ * stack, only when it is sampled.
  *
- * Mappings come from the kernel's reports, and from /proc/PID/maps where a stack goes through code
+ * Mappings come from the kernel's reports, and from /proc/PID/maps if a stack goes through code
  * that was not reported.
  */
 #include "record/processes/process_table.h"
@@ -22,10 +22,10 @@
 #include "record/events/perf_record.h"
 #include "record/processes/proc.h"
 
-/* /proc has start times in ticks of 10 ms: two so close are the same. */
+/* /proc has start times in ticks of 10 ms: times this close count as the same. */
 #define SAME_START_NS UINT64_C(20000000)
 
-/* A process that is over, kept for its last records. */
+/* A process that has ended, kept for its last records. */
 struct grave {
 	int64_t pid, tid;
 	uint32_t number;
@@ -36,11 +36,11 @@ struct process_table {
 	struct capture_writer *writer;
 	struct object_table *objects;
 	uint64_t start_ns;
-	struct map pids, tids; /* to indices in the vectors */
+	struct map pids, tids; /* to indexes in the vectors */
 	VEC(struct process *) processes;
 	VEC(struct thread *) threads;
 	VEC(struct grave) graves;		  /* by time */
-	uint32_t process_numbers, thread_numbers; /* numbers given so far */
+	uint32_t process_numbers, thread_numbers; /* numbers assigned so far */
 	uint64_t thread_total;
 	bool expects_old;
 	struct sample_labels *labels; /* NULL: control groups are not recorded */
@@ -123,7 +123,7 @@ static struct process **process_place(struct process_table *t, int64_t pid)
 	return map_get(&t->pids, (uint64_t)pid, 0, &place) ? &t->processes.data[place] : NULL;
 }
 
-/* The last process takes its place, so that the table is no larger than needed. */
+/* The last process takes its place, to keep the table dense. */
 static void process_table_remove(struct process_table *t, int64_t pid, uint32_t number)
 {
 	struct process **place = process_place(t, pid);
@@ -171,7 +171,7 @@ static bool process_table_is_same(const struct proc_stat *stat, uint64_t time_ns
 	return stat->start_ns <= time_ns + SAME_START_NS;
 }
 
-/* Reads what a process is that is older than the recording. */
+/* Reads the data of a process that is older than the recording. */
 static void process_look_up(struct process_table *t, struct process *p)
 {
 	const struct process *parent;
@@ -249,15 +249,15 @@ struct process *process_table_get(struct process_table *t, int64_t pid, uint64_t
 	if (p)
 		return p;
 	p = process_table_add(t, pid, NULL, time_ns);
-	/* Now, as its children copy its mappings, and may be gone before theirs could be read. */
+	/* Read them now: its children copy them, and may be gone before theirs could be read. */
 	if (t->expects_old)
 		process_table_read_maps(t, p, time_ns);
 	return p;
 }
 
 /*
- * Whether the system still has it: the report of its end may have been lost, and samples can come
- * after it.
+ * Whether the system still has it: the report of its end may have been lost, and samples may follow
+ * it.
  */
 static bool is_living(const struct process *p)
 {
@@ -354,7 +354,7 @@ static struct thread *process_table_add_thread(
 	thread->start_ns = time_ns;
 	memcpy(thread->name, p->name, sizeof(thread->name));
 	t->thread_total++;
-	/* A thread whose end was not reported does not count twice. */
+	/* A thread whose end was not reported must not count twice. */
 	p->threads += !(place && (*place)->process == p->number);
 	if (place) {
 		process_table_end_thread(t, *place, time_ns);
@@ -382,7 +382,7 @@ struct thread *process_table_find_tid(struct process_table *t, int64_t tid)
 	return place ? *place : NULL;
 }
 
-/* Reads what a thread is that is older than the recording. */
+/* Reads the data of a thread that is older than the recording. */
 static void thread_look_up(struct thread *thread)
 {
 	struct proc_stat stat;
@@ -431,7 +431,7 @@ uint32_t process_table_number(struct process_table *t, struct thread *thread)
 	return thread->number;
 }
 
-/* The thread of the process with that number in the file; NULL: it does not exist, or no longer. */
+/* The thread of the process with that number in the file; NULL: it never existed, or has ended. */
 static struct thread *find_of_process(
 	struct process_table *t, int64_t pid, uint32_t process, int64_t tid)
 {
@@ -498,7 +498,7 @@ uint64_t process_table_thread_total(const struct process_table *t)
 
 /* ---- mappings ---- */
 
-/* The least time between two readings of a process's mappings. */
+/* The minimum time between two readings of a process's mappings. */
 #define MAPS_PAUSE_NS UINT64_C(100000000)
 
 void process_table_map(struct process_table *t, struct process *p,
@@ -513,7 +513,7 @@ void process_table_map(struct process_table *t, struct process *p,
 	};
 
 	p->is_bare = false;
-	/* A mapping that exists already changes nothing, so that caches of the space stay valid. */
+	/* An existing mapping changes nothing, so keep the space's caches valid. */
 	if (!unwind_space_has(&p->space, &mapping))
 		unwind_space_add(&p->space, mapping);
 }
@@ -585,8 +585,7 @@ void process_table_read_all_maps(struct process_table *t, uint64_t now_ns)
 #define GRACE_NS UINT64_C(50000000)
 
 /*
- * Whether a fork is of a known thread: an older one that was found first, or one that another
- * tracker has reported.
+ * Whether the thread of a fork is known: it was found earlier, or another tracker has reported it.
  */
 static bool is_known_fork(struct process_table *t, int64_t pid, int64_t tid, uint64_t time_ns)
 {
@@ -618,7 +617,7 @@ void process_table_fork(
 			t->hooks.data[i].forked(t->hooks.data[i].context, thread, time_ns);
 }
 
-/* Frees the processes that have been over for a while, and their last threads. */
+/* Frees the processes that ended some time ago, and their last threads. */
 static void bury(struct process_table *t, uint64_t time_ns)
 {
 	size_t i = 0;
@@ -636,8 +635,8 @@ static void bury(struct process_table *t, uint64_t time_ns)
 }
 
 /*
- * A program that exits before any of its code is mapped has not ended: the kernel took its events
- * away, which it reports in the same way.
+ * A program that exits before any of its code is mapped has not really ended: the kernel removed
+ * its events, which it reports in the same way.
  */
 static void note_denied(struct process_table *t, struct process *p)
 {

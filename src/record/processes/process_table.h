@@ -2,13 +2,13 @@
 #define SONDE_RECORD_PROCESSES_PROCESS_TABLE_H
 
 /*
- * The living processes and threads of a recording, by pid and tid.  A pid that is used again is
- * another process.  Each process has its address space, copied at a fork and cleared at an exec;
- * each thread has its last stack.
+ * The living processes and threads of a recording, by pid and tid.  A reused pid is another
+ * process.  Each process has its address space, copied at a fork and cleared at an exec; each
+ * thread has its last stack.
  *
  * A load object is opened only when a stack first goes through it.  So a mapping is added with
- * UNWIND_PENDING set in its object number and with a slide that counts file offsets;
- * process_table_resolve gives it its unwind rules and its slide.
+ * UNWIND_PENDING set in its object number and with a slide relative to file offsets;
+ * process_table_resolve sets its unwind rules and its final slide.
  */
 
 #include <linux/perf_event.h>
@@ -28,7 +28,7 @@
 struct process {
 	int64_t pid;
 	uint32_t number; /* its id in the file */
-	uint32_t parent; /* likewise; UINT32_MAX: unknown */
+	uint32_t parent; /* id in the file; UINT32_MAX: unknown */
 	uint64_t start_ns;
 	uint32_t threads;   /* living ones, as far as known */
 	bool is_over;	    /* its last thread has ended, but records of it may still come */
@@ -47,10 +47,10 @@ struct process {
 struct thread {
 	int64_t tid, pid;
 	uint32_t number;  /* its id in the file; UINT32_MAX: not written yet */
-	uint32_t process; /* likewise, of its process */
+	uint32_t process; /* its process's id in the file */
 	uint64_t start_ns;
 	char name[16];
-	uint32_t rank; /* of the events that sample it, if it has several: perf_attach.h */
+	uint32_t rank; /* of the events that sample it, if there are several: perf_attach.h */
 	bool is_over;  /* it has ended, as far as known */
 	struct unwind_history *history; /* NULL before its first sample */
 	struct offcpu_thread off;
@@ -58,7 +58,7 @@ struct thread {
 	struct thinned thinned;
 };
 
-/* Called for events in threads' lives; each may be NULL. */
+/* Called for events of threads; each may be NULL. */
 struct process_hooks {
 	void (*forked)(void *context, struct thread *thread, uint64_t time_ns);
 	void (*execed)(void *context, struct thread *thread, uint64_t time_ns);
@@ -69,7 +69,7 @@ struct process_hooks {
 
 struct process_table;
 
-/* start_ns: CLOCK_MONOTONIC at the recording's start, from which the file's times count. */
+/* start_ns: CLOCK_MONOTONIC at the recording's start, the origin of the file's times. */
 must_use returns_owned struct process_table *process_table_create(
 	struct capture_writer *writer, struct object_table *objects, uint64_t start_ns);
 void process_table_destroy(struct process_table *t);
@@ -79,59 +79,60 @@ void process_table_hook(struct process_table *t, const struct process_hooks *hoo
 void process_table_unhook(struct process_table *t, const void *context);
 
 /*
- * From now on an unknown process is older than the recording: its name and mappings are read from
- * /proc.
+ * From now on, an unknown process is assumed to be older than the recording: its name and mappings
+ * are read from /proc.
  */
 void process_table_expect_old(struct process_table *t);
 /* From now on processes have control groups, numbered by l. */
 void process_table_read_groups(struct process_table *t, struct sample_labels *l);
 /*
- * The control group of a thread's process.  It is read at the first call; if the process is gone by
- * then, it is its parent's.
+ * The control group of a thread's process.  The first call reads it; if the process is gone by
+ * then, its parent's is used.
  */
 uint32_t process_table_group(struct process_table *t, const struct thread *thread);
 /* Adds a thread that is older than the recording, with its name, and its process. */
 void process_table_adopt(struct process_table *t, int64_t pid, int64_t tid, uint64_t now_ns);
-/* Reads the mappings of all processes for which that was not done. */
+/* Reads the mappings of all processes that have none read yet. */
 void process_table_read_all_maps(struct process_table *t, uint64_t now_ns);
 
 /*
- * The process of a sample, or NULL.  One that has just ended counts: the kernel reports the end
- * before it tears the process down, which is a good part of a short life.
+ * The process of a sample, or NULL.  May have just ended: the kernel reports the end before it
+ * tears the process down, which takes a good part of a short life.
  */
 struct process *process_table_find_late(struct process_table *t, int64_t pid);
 /* The living process, or NULL. */
 struct process *process_table_find(struct process_table *t, int64_t pid);
-/* The process, made (without mappings) if it is unknown. */
+/* The process, added (without mappings) if unknown. */
 struct process *process_table_get(struct process_table *t, int64_t pid, uint64_t time_ns);
-/* The thread of p, made if it is unknown.  The first call writes it to the file. */
+/* The thread of p, added if unknown.  The first call writes it to the file. */
 struct thread *process_table_thread(
 	struct process_table *t, struct process *p, int64_t tid, uint64_t time_ns);
 
-/* The thread with that tid, of any process, or NULL.  One that has just ended counts. */
+/* The thread with that tid, of any process, or NULL.  May have just ended. */
 struct thread *process_table_find_tid(struct process_table *t, int64_t tid);
-/* The thread of that process, made if it is unknown; not written to the file. */
+/* The thread of that process, added if unknown; not written to the file. */
 struct thread *process_table_meet(
 	struct process_table *t, int64_t pid, int64_t tid, uint64_t time_ns);
-/* Its id in the file.  The first call writes it there. */
+/* Its id in the file.  The first call writes it. */
 uint32_t process_table_number(struct process_table *t, struct thread *thread);
 /*
  * The same for the thread with that tid in the process with that pid and number in the file;
- * CAPTURE_NO_ID: it does not exist, or no longer.
+ * CAPTURE_NO_ID: it never existed, or has ended.
  */
 uint32_t process_table_find_number(
 	struct process_table *t, int64_t pid, uint32_t process, int64_t tid);
-/* Gives that thread another name in the file, if it exists. */
+/* Renames that thread in the file, if it exists. */
 void process_table_name_thread(
 	struct process_table *t, int64_t pid, uint32_t process, int64_t tid, struct str name);
 /*
- * The id in the file of a process that was not reported: it is written to the file, but not kept.
+ * The id in the file of a process that was not reported: it is written to the file, but not stored
+ * here.
  */
 uint32_t process_table_past_process(
 	struct process_table *t, int64_t pid, uint64_t start_ns, struct str name);
 /*
  * The id in the file of a thread that was not reported, or that has ended: it is written to the
- * file, but not kept.
+ * file, but not stored here.
  */
 uint32_t process_table_past_thread(
 	struct process_table *t, uint32_t process, int64_t tid, uint64_t start_ns, struct str name);
@@ -142,15 +143,15 @@ void process_table_each_thread(struct process_table *t,
 void process_table_fork(
 	struct process_table *t, int64_t pid, int64_t parent_pid, int64_t tid, uint64_t time_ns);
 void process_table_exit(struct process_table *t, int64_t pid, int64_t tid, uint64_t time_ns);
-/* A thread's new name; exec: the process has become another program. */
+/* A thread's new name; exec: the process now runs another program. */
 void process_table_comm(struct process_table *t, int64_t pid, int64_t tid, bool exec,
 	struct str name, uint64_t time_ns);
 /* A new mapping of code. */
 void process_table_map(struct process_table *t, struct process *p,
 	const struct object_origin *origin, uint64_t file_off);
 /*
- * Reads mappings that were not reported from /proc/PID/maps, unless that was done in the last tenth
- * of a second.  True: it was read.
+ * Reads unreported mappings from /proc/PID/maps, unless that was done in the last tenth of a
+ * second.  True: it was read.
  */
 bool process_table_read_maps(struct process_table *t, struct process *p, uint64_t now_ns);
 /*
@@ -161,15 +162,15 @@ bool process_table_resolve(
 	struct process_table *t, struct process *p, uint64_t va, uint64_t time_ns);
 
 /*
- * The CPU time that the system accounts to all living processes.  *processes: how many these are; 0
- * if there are more than `most`.
+ * The CPU time that the system accounts to all living processes.  *processes: their number; 0 if
+ * there are more than `most`.
  */
 uint64_t process_table_cpu_ns(const struct process_table *t, size_t most, size_t *processes);
 /* Living processes. */
 size_t process_table_living(const struct process_table *t);
 /*
- * How many programs lost all events at their exec, as they got more privileges or may not be read;
- * *name: of the first.
+ * The number of programs that lost all events at their exec, because they got more privileges or
+ * may not be read; *name: of the first.
  */
 size_t process_table_denied(const struct process_table *t, const char **name);
 /* Calls visit for each living process. */
@@ -187,7 +188,7 @@ uint64_t process_table_thread_total(const struct process_table *t);
 
 /* Applies a record.  Ignores other types, and malformed records. */
 void sideband_apply(struct process_table *processes, const struct perf_event_header *header);
-/* Whether a record is about a process of the table, or a child of one. */
+/* Whether a record is about a process in the table, or a child of one. */
 bool sideband_concerns(struct process_table *processes, const struct perf_event_header *header);
 
 #endif

@@ -18,17 +18,19 @@
 #include <stddef.h>
 
 #define MILLISECOND_NS UINT64_C(1000000)
-/* A shorter block is merged with others like it within SHORT_SPAN_NS; so is one without a stack. */
+/*
+ * Blocks shorter than this, or without a stack, are merged with similar ones within SHORT_SPAN_NS.
+ */
 #define SHORT_NS      MILLISECOND_NS
 #define SHORT_SPAN_NS (10 * MILLISECOND_NS)
 /* After this long off the CPU a stack is read. */
 #define YOUNG_NS MILLISECOND_NS
-/* So many younger threads are looked at, too. */
+/* This many younger threads are checked, too. */
 #define YOUNG_LOOKS 16
 /* The length of a long block's parts; the second if wakers are recorded. */
 #define PART_NS	      (1000 * MILLISECOND_NS)
 #define WAKER_PART_NS (600 * 1000 * MILLISECOND_NS)
-/* Records of the last moment may not all have arrived yet. */
+/* The latest records may not have arrived yet. */
 #define MARGIN_NS MILLISECOND_NS
 /* Within this time, the stack of another block is preferred to the clock's. */
 #define NEAR_NS (10 * MILLISECOND_NS)
@@ -75,7 +77,7 @@ static struct offcpu_thread *first_of_age(
 	return now_ns >= t->listed_ns && now_ns - t->listed_ns >= age_ns ? t : NULL;
 }
 
-/* ---- handing out ---- */
+/* ---- output ---- */
 
 void offcpu_init(struct offcpu *o, const struct offcpu_hooks *hooks, bool wakers)
 {
@@ -114,7 +116,7 @@ static void flush_all(struct offcpu *o, struct offcpu_thread *t)
 		flush(o, t, &t->open[i]);
 }
 
-/* Keeps what may still get a stack. */
+/* Keeps blocks that may still get a stack. */
 static void flush_known(struct offcpu *o, struct offcpu_thread *t)
 {
 	for (int i = 0; i < OFFCPU_OFF_COUNT; i++)
@@ -204,7 +206,7 @@ static void forget_own_stack(struct offcpu_thread *t)
 	t->holder = OFFCPU_NOBODY;
 }
 
-/* Drops a stack or holder that was read when the thread had already gone on. */
+/* Drops a stack or holder that was read after the thread had already continued. */
 static void check_outside_stack(struct offcpu_thread *t, uint64_t end_ns)
 {
 	if (t->holder_ns > end_ns)
@@ -255,7 +257,7 @@ static void end_block(struct offcpu *o, struct offcpu_thread *t, uint64_t end_ns
 	forget_own_stack(t);
 }
 
-/* The time; or when the state began if that is later, which should not be. */
+/* The time, or the start of the state if that is later, which should not happen. */
 static uint64_t in_order(struct offcpu *o, const struct offcpu_thread *t, uint64_t time_ns)
 {
 	if (time_ns >= t->since_ns)
@@ -283,7 +285,7 @@ static void change_state(
 		link_thread(&o->young, t, end_ns);
 }
 
-/* Sets what a thread did until its first record, by the kind of that record. */
+/* Sets what a thread did before its first record, by the kind of that record. */
 static void settle(struct offcpu_thread *t, uint64_t time_ns, enum offcpu_state state)
 {
 	if (t->state == OFFCPU_UNSEEN)
@@ -294,7 +296,7 @@ static void settle(struct offcpu_thread *t, uint64_t time_ns, enum offcpu_state 
 	}
 }
 
-/* It runs at that time.  If it was off the CPU, the record of its return is missing. */
+/* The thread runs at that time.  If it was off the CPU, the record of its return is missing. */
 static void prove_running(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns)
 {
 	settle(t, time_ns, OFFCPU_RUNNING);
@@ -345,7 +347,7 @@ void offcpu_in(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns)
 	settle(t, time_ns, OFFCPU_BLOCKED);
 	if (t->state == OFFCPU_RUNNING) {
 		o->counts.missing++;
-		/* Its stack was taken when it went off, so that time is known anyway. */
+		/* Its stack was taken when it left the CPU, so that time is known anyway. */
 		if (t->own.is_there)
 			change_state(o, t, t->own.time_ns, OFFCPU_BLOCKED);
 	}
@@ -395,7 +397,7 @@ void offcpu_outside_stack(
 void offcpu_sample(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, uint32_t node)
 {
 	prove_running(o, t, time_ns);
-	/* It should have been switched out by now. */
+	/* The thread should have been switched out by now. */
 	if (t->own.is_there) {
 		o->counts.missing++;
 		forget_own_stack(t);
@@ -423,7 +425,7 @@ void offcpu_end(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns)
 
 /* ---- the tick ---- */
 
-/* False: not now. */
+/* False: not possible now. */
 static bool ask_for_stack(struct offcpu *o, struct offcpu_thread *t)
 {
 	bool is_wanted = !t->own.is_there && t->state != OFFCPU_PREEMPTED;
@@ -432,8 +434,8 @@ static bool ask_for_stack(struct offcpu *o, struct offcpu_thread *t)
 }
 
 /*
- * Also looks at threads that have just gone off, as a thread's blocks may all be short: a few of
- * them, the latest first, and each thread only now and then.
+ * Also checks threads that have just left the CPU, as all blocks of a thread may be short: only a
+ * few of them, the latest first, and each thread only occasionally.
  */
 static void look_at_young(struct offcpu *o, uint64_t now_ns)
 {

@@ -7,17 +7,17 @@
  * (it could run on, but another thread runs).  Where wakings are not reported, a block ends when
  * the thread runs again.
  *
- * Each thread's life is cut into running and these, without gaps or overlaps, whatever records are
- * lost.  If two records contradict each other, the time between them belongs to the state that the
- * first one began, and the contradiction is counted.
+ * Each thread's life is divided into running and these states, without gaps or overlaps, even if
+ * records are lost.  If two records contradict each other, the time between them belongs to the
+ * state that the first one began, and the contradiction is counted.
  *
- *	offcpu_init(&o, &hooks, wakers);
- *	offcpu_begin(&o, &thread->off, time_ns, OFFCPU_PREEMPTED);	a fork
- *	offcpu_in(…), offcpu_stack(…), offcpu_out(…), offcpu_wake(…), offcpu_sample(…)
- *		in the order of their times
- *	offcpu_tick(&o, now_ns);
- *		now and then; all but the latest records must have been given
- *	offcpu_end(&o, &thread->off, time_ns);	its exit, or the recording's end
+ * 	offcpu_init(&o, &hooks, wakers);
+ * 	offcpu_begin(&o, &thread->off, time_ns, OFFCPU_PREEMPTED);	a fork
+ * 	offcpu_in(…), offcpu_stack(…), offcpu_out(…), offcpu_wake(…), offcpu_sample(…)
+ * 		in the order of their times
+ * 	offcpu_tick(&o, now_ns);
+ * 		now and then; all but the latest records must have been given
+ * 	offcpu_end(&o, &thread->off, time_ns);	its exit, or the recording's end
  *
  * No call allocates.  Each is O(1), and the tick is O(1) for each thread that it handles.
  */
@@ -29,29 +29,28 @@
 
 enum offcpu_state {
 	OFFCPU_UNSEEN,	/* not begun */
-	OFFCPU_EXISTED, /* when the recording began; its first record will show what it did */
+	OFFCPU_EXISTED, /* it existed when the recording began; its first record will show what
+			   it did */
 	OFFCPU_RUNNING,
 	/* Off the CPU; these must come last. */
 	OFFCPU_BLOCKED,
 	OFFCPU_WOKEN,
-	OFFCPU_PREEMPTED, /* or new, and has not run yet */
+	OFFCPU_PREEMPTED, /* also: new, and has not run yet */
 	OFFCPU_STATE_COUNT
 };
 #define OFFCPU_OFF_COUNT (OFFCPU_STATE_COUNT - OFFCPU_BLOCKED)
-/* No waker, lock or holder; these are numbers of the caller's. */
+/* No waker, lock or holder; these are the caller's numbers. */
 #define OFFCPU_NOBODY UINT32_MAX
 
-/*
- * What to write: one block, or several short ones at one stack that follow each other closely.
- */
+/* The output: one block, or several short ones at one stack in close succession. */
 struct offcpu_interval {
 	uint64_t begin_ns, end_ns; /* from the first block's beginning to the last one's end */
 	uint64_t blocked_ns, woken_ns, preempted_ns;
-	uint64_t blocks;       /* 0: the next part of a block that goes on */
+	uint64_t blocks;       /* 0: the next part of a continuing block */
 	uint32_t node;	       /* of the stack tree; OFFCPU_NO_NODE: no known stack of the thread */
 	uint32_t waker;	       /* who ended the block, or OFFCPU_NOBODY */
-	uint32_t lock, holder; /* what it waited for, and who held it; likewise */
-	bool estimated;	       /* the stack is another one of the thread, near in time */
+	uint32_t lock, holder; /* what it waited for, and its holder; or OFFCPU_NOBODY */
+	bool estimated;	       /* the stack is another one of the thread, close in time */
 };
 
 struct offcpu_link {
@@ -61,7 +60,7 @@ struct offcpu_link {
 struct offcpu_known_stack {
 	uint64_t time_ns;
 	uint32_t node;
-	uint32_t lock; /* waited for at this stack */
+	uint32_t lock; /* the lock waited for at this stack */
 	bool is_there;
 };
 
@@ -70,12 +69,13 @@ struct offcpu_thread {
 	struct offcpu_link link;
 	uint64_t listed_ns;
 	enum offcpu_state state;
-	uint64_t since_ns;		 /* start of the state's part that is not handed out yet */
+	uint64_t since_ns;		 /* start of the part of the state not output yet */
 	struct offcpu_known_stack own;	 /* of the current block, or the one about to begin */
 	uint64_t outside_ns;		 /* when it was read, if from outside; else 0 */
 	struct offcpu_known_stack block; /* the last known stack of waiting */
 	struct offcpu_known_stack run; /* the last known stack of running, or of being preempted */
-	bool is_sampled;	       /* run is from the clock, and it has not waited since */
+	bool is_sampled;	       /* run is from the clock, and the thread has not waited
+				          since */
 	bool is_borrowed;	       /* own is a copy of run */
 	uint32_t waker;		       /* of the current block, once it is woken */
 	uint32_t holder;	       /* of its lock */
@@ -100,26 +100,26 @@ struct offcpu_counts {
 	uint64_t blocks;
 	uint64_t estimated, estimated_ns; /* blocks attributed to another stack */
 	uint64_t missing;		  /* records that must have been lost */
-	uint64_t misplaced;		  /* records older than the record before */
+	uint64_t misplaced;		  /* records older than the previous one */
 };
 
 struct offcpu {
 	struct offcpu_hooks hooks;
-	uint64_t part_ns;	       /* a long block is handed out in parts of this length */
+	uint64_t part_ns;	       /* a long block is output in parts of this length */
 	struct offcpu_link young, old; /* threads off the CPU, oldest entry first */
 	struct offcpu_counts counts;
 };
 
 /*
- * wakers: offcpu_wake will report who ends blocks.  Parts that are handed out before a block ends
- * have no waker, so parts are long then.
+ * wakers: offcpu_wake will report who ends blocks.  Parts that are output before a block ends have
+ * no waker, so parts are long then.
  */
 void offcpu_init(struct offcpu *o, const struct offcpu_hooks *hooks, bool wakers);
 
-/* A thread's life begins in that state.  Call it once. */
+/* A thread's life begins, in that state.  Call it once. */
 void offcpu_begin(
 	struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, enum offcpu_state state);
-/* It is switched out.  preempted: it could run on. */
+/* It is switched out.  preempted: it could continue. */
 void offcpu_out(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, bool preempted);
 /*
  * Right after offcpu_stack or offcpu_outside_stack: at that stack it waits for this lock, which the
@@ -134,14 +134,14 @@ void offcpu_in(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns);
 /* The stack with which it is about to be switched out. */
 void offcpu_stack(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, uint32_t node);
 /*
- * The same for a thread that will be preempted in its own code.  That happens anywhere, as the
- * clock's ticks do, so the clock's last stack stands for it.  False: that is too old, or the thread
+ * The same for a thread that will be preempted in its own code.  That can happen anywhere, like the
+ * clock's ticks, so the clock's last stack represents it.  False: that is too old, or the thread
  * has waited since; call offcpu_stack.
  */
 bool offcpu_borrow_stack(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns);
 /*
- * The stack of a thread off the CPU, read from outside up to time_ns.  It is believed unless the
- * thread turns out to have been switched in before.
+ * The stack of a thread off the CPU, read from outside up to time_ns.  It is used unless the thread
+ * turns out to have been switched in before.
  */
 void offcpu_outside_stack(
 	struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, uint32_t node);
@@ -152,8 +152,8 @@ void offcpu_run(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns);
 /* Its life, or the recording, ends.  It may be freed afterwards. */
 void offcpu_end(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns);
 /*
- * Asks for the stacks of threads that have been off the CPU for long.  Hands out merged blocks, and
- * the parts so far of long blocks, so that a recording that is cut off lacks little.
+ * Requests the stacks of threads that have been off the CPU for long.  Outputs merged blocks, and
+ * the parts so far of long blocks, so that an interrupted recording loses little.
  */
 void offcpu_tick(struct offcpu *o, uint64_t now_ns);
 

@@ -1,6 +1,6 @@
 /*
- * Labels of samples.  Labels are numbered when they are first seen, and sorted by number in a set;
- * there are as many sets as combinations seen.
+ * Labels of samples.  Labels are numbered in the order of first use, and sorted by number in a set;
+ * there are as many sets as distinct combinations.
  */
 #include "record/samples/sample_labels.h"
 
@@ -65,7 +65,7 @@ static uint32_t find_label(struct sample_labels *l, enum key key, uint32_t value
 	return *label;
 }
 
-/* The set with one more label, whose number is above theirs. */
+/* The set with one more label, with a higher number than the others. */
 static uint32_t find_set(struct sample_labels *l, uint32_t rest, uint32_t label)
 {
 	bool is_new;

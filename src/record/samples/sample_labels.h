@@ -4,8 +4,8 @@
 /*
  * The labels of samples: "cpu", the number of the CPU; and, if requested, "waker", who ended the
  * wait, "cgroup", the control group of the process (cgroups(7)), and "lock" and "holder", what the
- * thread waited for and who held it (switches/locks.h).  A label is written to the file at its
- * first sample.
+ * thread waited for and who held it (switches/locks.h).  A label is written to the file when first
+ * used.
  */
 
 #include <stdint.h>
@@ -32,7 +32,7 @@ struct sample_labels {
 };
 
 void sample_labels_init(struct sample_labels *l, struct capture_writer *writer);
-/* One that was not begun must be zeroed. */
+/* A zeroed one is allowed. */
 void sample_labels_deinit(struct sample_labels *l);
 /* The number of a name: a control group, such as "/system.slice/nginx.service", a waker, a lock. */
 uint32_t sample_labels_name(struct sample_labels *l, struct str name);

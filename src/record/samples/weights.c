@@ -1,29 +1,29 @@
 /*
  * A slow control loop.  A sample weighs its period times what a nanosecond of a period has been
- * worth so far, corrected a little so that the samples' debt to the account, or their excess, is
- * gone within a few looks.  Samples whose account has not been read since count with what they will
- * probably come to; otherwise the same debt would be paid again until it is read.
+ * worth so far, with a small correction so that the samples' debt to the account, or their excess,
+ * disappears within a few checks.  Samples after the last reading of their account count with their
+ * expected weight; otherwise the same debt would be paid again until the next reading.
  *
  * The account is read at a time of our choosing, when samples from before may still be in the
- * rings.  So the reading is compared with them once the first later sample comes.  If the recorder
- * falls behind, that is late, and at the end many samples are left; but then the sum that they have
- * to come to is known.
+ * rings.  So the reading is compared with them when the first later sample comes.  If the recorder
+ * falls behind, that is late, and at the end many samples are left; but then the sum that they must
+ * have is known.
  */
 #include "record/samples/weights.h"
 
-/* The range of a nanosecond's worth: anything beyond is due to loss, not to the clock. */
+/* The limits of a nanosecond's worth: values beyond are due to loss, not to the clock. */
 #define RATIO_MIN  0.8
 #define RATIO_MAX  1.25
 #define FACTOR_MIN 0.7
 #define FACTOR_MAX 1.4
-/* If less was clocked, its worth is unknown. */
+/* With less clocked time, its worth is unknown. */
 #define INTERVALS_MIN 50
-/* A debt is paid within so many looks, but at least so many intervals. */
+/* A debt is paid within this many checks, but at least this many intervals. */
 #define LOOKS_TO_PAY	 5
 #define INTERVALS_TO_PAY 100
 /*
- * The time left at the end is known from the clocks, which also go on when ticks are late or
- * missing.  So it counts more than the factor only if it is such a part of all.
+ * The time left at the end is known from the clocks, which also continue when ticks are late or
+ * missing.  So it is preferred to the factor, but only if it is at least this part of the total.
  */
 #define LEFT_PART 5
 
@@ -88,7 +88,7 @@ void weights_compare(struct weights *w, uint64_t accounted_ns, uint64_t clocked_
 	w->clocked_ns += (double)clocked_ns;
 }
 
-/* Lost samples are in the account, but other samples must not make up for them. */
+/* Lost samples are in the account, but other samples must not compensate for them. */
 static void take_lost(struct weights *w, uint64_t lost, double ratio)
 {
 	if (lost <= w->lost)
@@ -147,11 +147,11 @@ void weights_end(struct weights *w, uint64_t accounted_ns, uint64_t clocked_ns, 
 /* ---- thinning ---- */
 
 /*
- * A thread's first sample is always kept, so that dropped ones have a stack to go to even if no
- * other sample follows.
+ * A thread's first sample is always kept, so that dropped ones have a stack even if no other sample
+ * follows.
  */
 
-/* From such a level of the backlog on, one sample in so many is kept. */
+/* From each level of the backlog on, one sample in so many is kept. */
 static const struct {
 	double level;
 	uint32_t one_in;

@@ -10,7 +10,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-/* DWARF's number of rax, in which system calls return. */
+/* DWARF's number of rax, the result of system calls. */
 enum { RETURN_REG = 0 };
 
 void snapshot_init(struct snapshot *s, struct capture_writer *writer, struct object_table *objects,
@@ -46,9 +46,7 @@ uint64_t snapshot_truncated(const struct snapshot *s)
 	       s->counters[CAPTURE_TRUNCATED_DEPTH] + s->counters[CAPTURE_GUESSED_STACKS];
 }
 
-/*
- * Where other code took the place of a process's code, invalidates what the walker remembers of it.
- */
+/* If other code has replaced a process's code, invalidates the walker's cache for it. */
 static bool learn_of_jit(struct snapshot *s, struct process *p, uint32_t object, uint64_t time_ns)
 {
 	if (!jit_table_has_turned(&s->jit, object, time_ns))
@@ -58,8 +56,8 @@ static bool learn_of_jit(struct snapshot *s, struct process *p, uint32_t object,
 }
 
 /*
- * Opens the unopened objects that the walk met, and reads mappings that it missed.  True: something
- * has changed, walk the stack again.
+ * Opens the unopened objects that the walk met, and reads mappings that were missing.  True: walk
+ * the stack again.
  */
 static bool learn_from_walk(struct snapshot *s, struct process *p, const struct perf_sample *sample,
 	const struct unwind_stack *stack)
@@ -82,8 +80,8 @@ static bool learn_from_walk(struct snapshot *s, struct process *p, const struct 
 }
 
 /*
- * A walk that fails while it reads the live process most likely reads frames that were left since:
- * popping them does not change the piece that is compared.
+ * A walk that fails while reading the live process has most likely read frames that were left after
+ * the sample: popping them does not change the part that is compared.
  */
 static enum capture_counter truncation_cause(
 	const struct snapshot *s, const struct unwind_stack *stack)
@@ -120,7 +118,7 @@ static uint32_t truncated_root(struct snapshot *s, enum capture_counter cause)
 	return snapshot_no_stack(s);
 }
 
-/* The node between a frame and its caller if the caller is a guess. */
+/* The node between a frame and its caller if the caller is guessed. */
 static uint32_t guessed_node(struct snapshot *s, uint32_t node)
 {
 	uint32_t object = object_table_named(s->objects, CAPTURE_OBJECT_GUESSED, STR("[guessed]"));
@@ -130,8 +128,8 @@ static uint32_t guessed_node(struct snapshot *s, uint32_t node)
 }
 
 /*
- * The node of the walked stack; also sets each frame's own node.  A guess that leads to no root is
- * worthless, so the stack is truncated there.
+ * The node of the walked stack; also sets each frame's own node.  A guess is kept only if it leads
+ * to the root; otherwise the stack is truncated there.
  */
 static uint32_t intern_user(struct snapshot *s, const struct unwind_stack *stack, uint64_t time_ns)
 {
@@ -172,10 +170,10 @@ static void walk(struct snapshot *s, struct process *p, struct thread *thread,
 }
 
 /*
- * A signal handler runs on a stack of its own, which is in the dump; the interrupted stack is only
- * in the live process.  It is believed if the handler's signal frame is still there.  Handlers have
- * often returned by now, so it is also believed if the interrupted function's callers are the same
- * as in the thread's last stack: then they did not change in between.
+ * A signal handler may run on a separate stack, which is in the dump; the interrupted stack is only
+ * in the live process.  It is used if the handler's signal frame is still there.  Handlers have
+ * often returned by now, so it is also used if the interrupted function's callers equal those of
+ * the thread's last stack, and so did not change in between.
  */
 static void walk_interrupted_stack(struct snapshot *s, struct process *p, struct thread *thread,
 	const struct perf_sample *sample, size_t inner, struct unwind_stack *stack)
@@ -196,7 +194,7 @@ static void walk_interrupted_stack(struct snapshot *s, struct process *p, struct
 }
 
 /*
- * If frames were left and cleared since the sample, the live process has zeros there.  These do not
+ * If frames were left and cleared after the sample, the live process has zeros there.  These do not
  * end the stack, unless the last stack ended likewise.
  */
 static void doubt_zero(struct snapshot *s, const struct thread *thread, struct unwind_stack *stack)
@@ -209,8 +207,8 @@ static void doubt_zero(struct snapshot *s, const struct thread *thread, struct u
 }
 
 /*
- * A new thread returns 0 from clone's system call, at a place without unwind rules, as these would
- * be wrong either for the parent or for the child.  Nothing called it: its stack is whole.
+ * A new thread returns 0 from the clone system call, at a place without unwind rules, because these
+ * would be wrong either for the parent or for the child.  Nothing called it: its stack is complete.
  */
 static bool is_new_thread(struct snapshot *s, const struct perf_sample *sample)
 {
@@ -254,7 +252,7 @@ static uint32_t user_stack(struct snapshot *s, struct process *p, struct thread 
 }
 
 /*
- * A return address is looked up one byte before: the call may be the last instruction of its
+ * A return address is looked up one byte earlier: the call may be the last instruction of its
  * function.
  */
 static uint64_t kernel_frame_address(const struct perf_sample *sample, size_t i)
@@ -275,8 +273,8 @@ static uint32_t kernel_stack(struct snapshot *s, const struct perf_sample *sampl
 }
 
 /*
- * Whether the sample has a user stack worth walking.  During an exec, in the kernel, the registers
- * are still those of the old program: their stack is gone, or their pc is in no mapping.
+ * Whether the sample has a user stack that can be walked.  During an exec, in the kernel, the
+ * registers are still those of the old program: their stack is gone, or their pc is in no mapping.
  */
 static bool has_user_stack(struct snapshot *s, struct process *p, const struct perf_sample *sample)
 {

@@ -27,10 +27,11 @@ struct snapshot {
 	struct stack_tree tree;
 	struct stack_memory memory;
 	struct unwind_walker *walker;
-	struct exact *exact;	/* copies the rests of stacks; NULL: nothing does */
+	struct exact *exact;	/* copies the rests of stacks; NULL: not used */
 	struct stack_rest rest; /* of the current sample */
-	bool is_copied; /* samples have all of the stack that is not known, so checks may wait */
-	uint64_t reach_bytes; /* bytes of the stack, from its pointer on, that the last walk read */
+	bool is_copied; /* samples include all unknown parts of the stack, so checks may wait */
+	uint64_t reach_bytes; /* how many bytes of the stack, from its pointer up, the last walk
+			         read */
 	uint64_t walks;	      /* of user stacks */
 	uint64_t counters[CAPTURE_COUNTER_COUNT];
 };
@@ -45,9 +46,9 @@ struct snapshot_place {
 	uint32_t node;	       /* of its stack */
 };
 struct snapshot_place snapshot_walk(struct snapshot *s, const struct perf_sample *sample);
-/* The node for an unknown stack: only "[truncated]". */
+/* The node of an unknown stack: only "[truncated]". */
 uint32_t snapshot_no_stack(struct snapshot *s);
-/* Truncated stacks, whatever the cause. */
+/* The number of truncated stacks, for any reason. */
 uint64_t snapshot_truncated(const struct snapshot *s);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * Stack memory of a sample.  It is a row of windows: the dump, the pieces of the rest, and one
- * piece of the live process.  The walker has one window at a time, and calls memory_read when it
- * leaves it.
+ * Stack memory of a sample.  It consists of several windows: the dump, the pieces of the rest, and
+ * one piece of the live process.  The walker has one window at a time, and calls memory_read when
+ * it leaves it.
  *
- * Pieces grow from 64 KB to 1 MB: most stacks beyond the dump are a little longer, and a recursion
+ * Pieces grow from 64 KB to 1 MB: most stacks beyond the dump are slightly longer, and a recursion
  * 65,536 deep has megabytes.
  */
 #include "record/stacks/stack_memory.h"
@@ -134,7 +134,7 @@ static size_t read_remote(const struct stack_memory *m, uint64_t va, void *bytes
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* Whether the live stack still equals the checked piece of the dump. */
+/* Whether the checked part of the dump still equals the live stack. */
 static bool stands_still(const struct stack_memory *m)
 {
 	uint8_t again[CHECK_BYTES];
@@ -147,13 +147,13 @@ static bool stands_still(const struct stack_memory *m)
 
 /*
  * Reads a piece of the live process at va.  False: it cannot be read.  The check comes after the
- * read: a stack that is unchanged then was so since the sample.
+ * read: if the stack is unchanged then, it was unchanged since the sample.
  */
 static bool fetch_piece(struct stack_memory *m, uint64_t va)
 {
 	size_t size = m->remote_size;
 
-	/* What is in the dump is never read from the process, which may have run on. */
+	/* The part in the dump is never read from the process, which may have changed it. */
 	if (va < m->dump_low_va && m->dump_low_va - va < size)
 		size = m->dump_low_va - va;
 	m->asked = true;
@@ -233,7 +233,7 @@ static bool read_file(const struct stack_memory *m, uint64_t va, uint8_t *bytes,
 
 	if (!mapping)
 		return false;
-	/* A pending mapping's slide counts file offsets. */
+	/* A pending mapping's slide is relative to file offsets. */
 	if (mapping->object & UNWIND_PENDING)
 		return object_table_read(m->objects, mapping->object & ~UNWIND_PENDING,
 			va - mapping->slide, bytes, size);
@@ -242,7 +242,7 @@ static bool read_file(const struct stack_memory *m, uint64_t va, uint8_t *bytes,
 }
 
 /*
- * Reads code from the file, as the process may be gone by now; code without a file from the
+ * Reads code from the file, as the process may be gone by now; code without a file is read from the
  * process.
  */
 static bool memory_read_code(struct unwind_memory *memory, uint64_t va, uint8_t *bytes, size_t size)

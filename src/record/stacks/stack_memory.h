@@ -2,14 +2,14 @@
 #define SONDE_RECORD_STACKS_STACK_MEMORY_H
 
 /*
- * The memory in which a stack is walked: the dump that came with the sample; the rest of the stack,
- * if it was copied at the same moment; and beyond these the live process, read now.  The target has
- * run on since the sample, so what is read is believed only if the end of the dump, read again
- * after it, is unchanged.
+ * The memory in which a stack is walked: the sample's dump; the rest of the stack, if it was copied
+ * at the same moment; and beyond these the live process, read now.  The target has continued since
+ * the sample, so data from it is used only if the end of the dump, read again afterwards, is
+ * unchanged.
  *
- * A handler on a signal stack of its own is different: memory after the dump has nothing to do with
- * the interrupted stack.  There the signal frame must be unchanged; stack_memory_other_stack
- * detects this case.
+ * A handler on an alternate signal stack is different: memory after the dump is unrelated to the
+ * interrupted stack.  Then the signal frame must be unchanged; stack_memory_other_stack detects
+ * this case.
  */
 
 #include <stdbool.h>
@@ -38,21 +38,21 @@ struct stack_memory {
 	uint64_t check_high_va; /* end of the piece of the dump that must be unchanged */
 	bool unchecked;		/* nothing must be unchanged */
 	bool asked;		/* this walk has read, or tried to read, the live process */
-	bool raced;		/* what it read was not believed */
+	bool raced;		/* the data that it read was rejected */
 	uint64_t read_count;	/* reads of live processes, in all samples */
 };
 
 void stack_memory_init(struct stack_memory *m, const struct object_table *objects);
 void stack_memory_deinit(struct stack_memory *m);
-/* Makes it the memory of one sample, whose record must stay valid. */
+/* Sets the sample, whose record must stay valid. */
 void stack_memory_begin(
 	struct stack_memory *m, const struct unwind_space *space, const struct perf_sample *sample);
 /*
- * Adds what was copied of the sample's stack in addition to its dump; it must stay valid.  Then
- * checks of reuse do not read the live process: they wait for a whole rest.
+ * Adds the part of the sample's stack that was copied in addition to its dump; it must stay valid.
+ * Then checks of reuse do not read the live process: they wait for a complete rest.
  */
 void stack_memory_add_rest(struct stack_memory *m, const struct stack_rest *rest);
-/* Forgets what was read of the live process.  Call it before each walk. */
+/* Forgets data read from the live process.  Call it before each walk. */
 void stack_memory_restart(struct stack_memory *m);
 /*
  * After a walk that read the live process: how many of the stack's inner frames are in the dump, if
@@ -63,7 +63,7 @@ size_t stack_memory_other_stack(const struct stack_memory *m, const struct unwin
 bool stack_memory_shows_live(const struct stack_memory *m);
 /* From now on the part of the dump from frame_sp on must be unchanged. */
 void stack_memory_check_frame(struct stack_memory *m, uint64_t frame_sp);
-/* From now on nothing is checked: the caller checks in another way. */
+/* From now on nothing is checked here: the caller does its own check. */
 void stack_memory_check_nothing(struct stack_memory *m);
 
 #endif

@@ -36,7 +36,7 @@ static bool node_equals(const struct stack_node *a, const struct stack_node *b)
 	return a->obj_addr == b->obj_addr && a->parent == b->parent && a->object == b->object;
 }
 
-/* The slot of an equal node, or the free one where it would go. */
+/* The slot of an equal node, or the unused one where it would go. */
 static uint32_t *tree_slot(const struct stack_tree *t, const struct stack_node *wanted)
 {
 	size_t mask = t->slot_count - 1;
@@ -136,7 +136,7 @@ void stack_tree_addresses(const struct stack_tree *t, const uint8_t *fates, size
 	for (size_t i = 1; i < t->nodes.count; i++)
 		if (!is_dropped(fates, i))
 			out->addresses[fill[t->nodes.data[i].object]++] = t->nodes.data[i].obj_addr;
-	/* Now fill[i] is where object i's run ends. */
+	/* Now fill[i] is the end of object i's addresses. */
 	for (size_t i = 0; i < object_count; i++) {
 		size_t begin = out->start[i];
 		size_t distinct = make_distinct(out->addresses + begin, fill[i] - begin);

@@ -2,8 +2,8 @@
 #define SONDE_RECORD_STACKS_STACK_TREE_H
 
 /*
- * The prefix tree of all stacks seen: a stack is one node, its parent the stack of the caller. Each
- * node is written to the capture file when it is new, so a sample needs only a node's number.
+ * The prefix tree of all stacks so far: a stack is a node, and its parent is the caller's stack.
+ * Each new node is written to the capture file, so a sample needs only a node's number.
  */
 
 #include <stddef.h>
@@ -32,9 +32,9 @@ uint32_t stack_tree_intern(
 	struct stack_tree *t, uint32_t parent, uint32_t object, uint64_t obj_addr);
 
 /*
- * The addresses of the tree's nodes in each object, ascending and distinct, without those of nodes
- * that fates drops (by node, enum capture_fate; NULL: none).  Those of object i are
- * addresses[start[i] ..  start[i + 1]).
+ * The addresses of the tree's nodes in each object, ascending and distinct, without nodes that
+ * fates drops (by node, enum capture_fate; NULL: none).  Those of object i are addresses[start[i]
+ * ..  start[i + 1]).
  */
 struct stack_addresses {
 	uint64_t *addresses;
@@ -43,8 +43,8 @@ struct stack_addresses {
 void stack_tree_addresses(const struct stack_tree *t, const uint8_t *fates, size_t object_count,
 	struct stack_addresses *out);
 /*
- * The fates of all nodes, from whether each is wanted (wanted[count]; later nodes are): wanted ones
- * are kept, and those on the way to them pass.  The caller frees them.
+ * The fates of all nodes.  wanted[count]: whether a node is wanted; later nodes are.  Wanted ones
+ * are kept, and those on the way to them pass.  The caller frees the result.
  */
 must_use returns_owned uint8_t *stack_tree_fates(
 	const struct stack_tree *t, const bool *wanted, size_t count);

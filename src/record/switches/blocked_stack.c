@@ -1,10 +1,10 @@
 /*
  * /proc/PID/syscall, proc(5), shows where a thread off the CPU is.  process_vm_readv(2) reads its
- * stack and neither stops nor wakes it.  Both need the right to trace it, which a process has for
- * its children and other processes of its user.
+ * stack without stopping or waking it.  Both need permission to trace it, which a process has for
+ * its children and for other processes of its user.
  *
- * The result is a stack only if the thread slept all the time: it is still in the same place, and
- * was not given the CPU meanwhile (the third number of /proc/PID/schedstat).
+ * The result is valid only if the thread slept all the time: it is still in the same place, and did
+ * not get the CPU in between (the third number in /proc/PID/schedstat).
  */
 #include "record/switches/blocked_stack.h"
 
@@ -23,7 +23,7 @@
 /* Most sleeping stacks fit into this; the rest is read when the walk needs it. */
 #define STACK_BYTES ((size_t)32 << 10)
 
-/* Room for the file. */
+/* Buffer size for such files. */
 enum { TEXT_BYTES = 256 };
 
 void blocked_stack_init(struct blocked_stack *b)
@@ -37,7 +37,7 @@ void blocked_stack_deinit(struct blocked_stack *b)
 	b->bytes = NULL;
 }
 
-/* Reads a file of a thread as text.  False: nothing could be read. */
+/* Reads a thread's file as text.  False: nothing could be read. */
 static bool read_text(int64_t tid, const char *name, char *text)
 {
 	char path[64];
@@ -70,7 +70,7 @@ bool blocked_stack_parse(const char *text, struct blocked_call *call)
 			return false;
 		numbers[count++] = number;
 	}
-	/* A number, sp and pc, perhaps with six arguments in between. */
+	/* A number, sp and pc, optionally with six arguments in between. */
 	if (count != 3 && count != 9)
 		return false;
 	*call = (struct blocked_call){
@@ -80,7 +80,7 @@ bool blocked_stack_parse(const char *text, struct blocked_call *call)
 	return true;
 }
 
-/* How many times the thread was given the CPU; 0: unknown, then only its place is compared. */
+/* How often the thread got the CPU; 0: unknown, so only its place is compared. */
 static uint64_t turns(int64_t tid)
 {
 	struct proc_sched sched;

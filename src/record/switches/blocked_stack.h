@@ -1,9 +1,7 @@
 #ifndef SONDE_RECORD_SWITCHES_BLOCKED_STACK_H
 #define SONDE_RECORD_SWITCHES_BLOCKED_STACK_H
 
-/*
- * The stack of a thread that sleeps, read from outside while it goes on sleeping.
- */
+/* The stack of a sleeping thread, read from outside without waking it. */
 
 #include <stdint.h>
 
@@ -17,8 +15,8 @@ struct blocked_call {
 };
 
 struct blocked_stack {
-	uint8_t *bytes;		  /* of the last one read */
-	struct blocked_call call; /* likewise */
+	uint8_t *bytes;		  /* of the last stack read */
+	struct blocked_call call; /* of the last stack read */
 };
 
 void blocked_stack_init(struct blocked_stack *b);
@@ -26,14 +24,14 @@ void blocked_stack_deinit(struct blocked_stack *b);
 
 enum blocked_state {
 	BLOCKED_ASLEEP,	 /* its stack was read */
-	BLOCKED_RUNNING, /* it runs, or has run meanwhile */
+	BLOCKED_RUNNING, /* it is running, or has run in between */
 	BLOCKED_REFUSED, /* gone, or we may not read it */
 };
 
 /*
- * BLOCKED_ASLEEP: has read the stack into *sample, as if it was sampled when it was read: the
- * registers sp and pc, and the innermost part of the stack, in b's memory until the next call.
- * Else *sample is unchanged.
+ * BLOCKED_ASLEEP: the stack was read into *sample, as if it was sampled at that time: the registers
+ * sp and pc, and the innermost part of the stack, in b's memory until the next call.  Otherwise
+ * *sample is unchanged.
  */
 enum blocked_state blocked_stack_read(
 	struct blocked_stack *b, int64_t pid, int64_t tid, struct perf_sample *sample);

@@ -1,5 +1,5 @@
 /*
- * Locks.  A futex is a word of the process's memory, so its address is the lock's, or that of the
+ * Locks.  A futex is a word of the process's memory, so its address is that of the lock, or of the
  * part of it that threads wait on.  Its name is that of the variable that contains it; other memory
  * is named by address and kind.  Load objects are opened once, and a process's mappings are read at
  * most twice a second: a server may have a lock for each of its connections.
@@ -7,12 +7,12 @@
  * The holder is read from memory a moment after the thread began to wait, and counts if the thread
  * was still waiting then.  Its place depends on the kind of lock:
  *
- *	PI and robust mutexes, musl's	in the word itself, with two flags (futex(2),
- *					FUTEX_TID_MASK)
- *	glibc's other mutexes		two words after it, which is 2 while somebody waits
- *					(struct __pthread_mutex_s: __lock, __count, __owner)
+ * 	PI and robust mutexes, musl's	in the word itself, with two flags (futex(2),
+ * 					FUTEX_TID_MASK)
+ * 	glibc's other mutexes		two words after it, which is 2 while somebody waits
+ * 					(struct __pthread_mutex_s: __lock, __count, __owner)
  *
- * The value must be the id of a thread of the process.  Other locks do not have it: reader-writer
+ * The value must be the id of a thread of the process.  Other locks do not store it: reader-writer
  * locks have many holders, condition variables none.
  */
 #include "record/switches/locks.h"
@@ -37,9 +37,9 @@
 #include "obj/objfile.h"
 #include "record/processes/proc.h"
 
-/* How many frames from the outer end of the kernel stack the system call may be. */
+/* The system call is within this many frames from the outer end of the kernel stack. */
 #define CALL_DEPTH 6
-/* Mappings are read again after this. */
+/* Mappings are reread after this time. */
 #define REGIONS_NS (SECOND_NS / 2)
 /* The state of a glibc mutex with waiters. */
 #define GLIBC_WAITED 2
@@ -151,7 +151,7 @@ static void add_region(void *context, const struct maps_line *line)
 				      .path = str_table_intern(&l->paths, line->path)});
 }
 
-/* Reads a process's regions, unless that was done a moment ago. */
+/* Reads a process's regions, unless that was done recently. */
 static void look_at_regions(struct locks *l, const struct thread *thread)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -188,7 +188,7 @@ static void put_variable(struct strbuf *out, const struct lock_object *object, u
 		strbuf_printf(out, "+0x%" PRIx64, obj_addr - symbol->low);
 }
 
-/* Puts "NAME [MODULE]" if va is in the data of the load object mapped there. */
+/* Appends "NAME [MODULE]" if va is in the data of the load object mapped there. */
 static bool put_static(struct locks *l, struct strbuf *out, int64_t pid,
 	const struct lock_region *region, uint64_t va)
 {
@@ -237,7 +237,7 @@ static uint32_t name_of(struct locks *l, const struct thread *thread, uint64_t v
 
 /* ---- who holds it ---- */
 
-/* In a container threads have other ids. */
+/* In a container, thread ids differ from ours. */
 static bool has_our_ids(struct locks *l, const struct thread *thread)
 {
 	char path[64], theirs[64], ours[64];
@@ -254,7 +254,7 @@ static bool has_our_ids(struct locks *l, const struct thread *thread)
 	return *is_ours;
 }
 
-/* The id of the holder, by the words from the futex on; 0: unknown. */
+/* The id of the holder, from the words at the futex and after it; 0: unknown. */
 static uint32_t holder_in(const uint32_t words[3], uint32_t operation, uint32_t expected)
 {
 	bool is_pi = operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2;
@@ -313,7 +313,7 @@ static bool is_in_futex(struct locks *l, uint64_t va)
 	return *is_it;
 }
 
-/* Reads the arguments of the system call that a thread is in. */
+/* Gets the arguments of a thread's current system call. */
 static bool take_arguments(const struct unwind_regs *regs, uint64_t arguments[3])
 {
 	for (size_t i = 0; i < 3; i++) {

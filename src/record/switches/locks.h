@@ -2,8 +2,8 @@
 #define SONDE_RECORD_SWITCHES_LOCKS_H
 
 /*
- * Which lock a thread waits for, and who holds it: futex(2), on which the mutexes, condition
- * variables, semaphores and the like of all languages wait.
+ * Which lock a thread waits for, and who holds it.  Uses futex(2), on which mutexes, condition
+ * variables, semaphores and similar locks of all languages wait.
  */
 
 #include <stdint.h>
@@ -20,7 +20,7 @@
 struct kallsyms;
 struct objfile;
 
-/* A mapping of the last process that was looked at. */
+/* A mapping of the process inspected last. */
 struct lock_region {
 	uint64_t low_va, high_va, file_off, inode;
 	uint32_t path; /* index in paths of struct locks */
@@ -34,7 +34,7 @@ struct lock_object {
 };
 
 struct locks {
-	struct process_table *processes; /* the caller's, and so are the labels */
+	struct process_table *processes; /* the caller's, like the labels */
 	struct sample_labels *labels;
 	struct arena *arena;
 	struct str_table paths;
@@ -43,7 +43,7 @@ struct locks {
 	uint32_t regions_of;		 /* the process's number */
 	uint64_t regions_ns;		 /* when they were read */
 	struct kallsyms *kernel;	 /* NULL: kernel symbols are not readable */
-	struct map calls;  /* kernel address → whether it is in the system call futex */
+	struct map calls;  /* kernel address → whether it is in the futex system call */
 	struct map names;  /* (process's number, address) → name of the labels */
 	struct map spaces; /* process's number → whether its thread ids are ours */
 };
@@ -54,19 +54,19 @@ struct lock_wait {
 };
 
 void locks_init(struct locks *l, struct process_table *processes, struct sample_labels *labels);
-/* A zeroed one is fine. */
+/* A zeroed one is allowed. */
 void locks_deinit(struct locks *l);
 /* Whether kernel symbols are readable, so that kernel frames show waits for locks. */
 bool locks_know_kernel(const struct locks *l);
-/* Forgets names: a process has become another program, whose addresses mean something else. */
+/* Forgets names: a process now runs another program, whose addresses have a different meaning. */
 void locks_forget(struct locks *l);
 /*
- * What a thread is about to wait for, by its sample when it leaves its CPU.  No lock: it waits for
- * something else, or for an unknown thing.
+ * What a thread is about to wait for, from its sample when leaving its CPU.  No lock: it waits for
+ * something else, or that is unknown.
  */
 struct lock_wait locks_of_sample(
 	struct locks *l, const struct thread *thread, const struct perf_sample *sample);
-/* What a thread waits for, by the system call that it is in. */
+/* What a thread waits for, from its current system call. */
 struct lock_wait locks_of_call(
 	struct locks *l, const struct thread *thread, const struct blocked_call *call);
 

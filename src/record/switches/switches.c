@@ -1,16 +1,17 @@
 /*
- * From context switches to time off the CPU.  samples/offcpu.c cuts the time, stacks/snapshot.c
- * walks the stacks; here they meet the threads of the process table.
+ * Turns context switches into time off the CPU.  samples/offcpu.c divides the time,
+ * stacks/snapshot.c walks the stacks; this file connects them with the threads of the process
+ * table.
  *
- * The longer a block, the likelier a look from outside finds the thread in it.  So the stacks that
- * were read stand for those that were not, as samples of the clock do.  Reading one costs us some
- * 30 us, and the target only a read lock of its memory map.
+ * The longer a block, the likelier a check from outside finds the thread in it.  So the stacks that
+ * were read represent those that were not, as clock samples do.  Reading one costs us about 30 us,
+ * and the target only a read lock of its memory map.
  */
 #include "record/switches/switches.h"
 
 #include "base/clock.h"
 
-/* Stacks that may be read from outside: at once, and per nanosecond. */
+/* Limits on stacks read from outside: at once, and per nanosecond. */
 #define READS_MAX    1000u
 #define READS_PER_NS (1000.0 / (double)SECOND_NS)
 /* The window in which switches are counted. */
@@ -160,8 +161,8 @@ void switches_take_stack(struct switches *s, const struct perf_sample *sample)
 }
 
 /*
- * In a system call a thread may be preempted because of what it does: it yields, or wakes another.
- * There the processor has put the user's pc into rcx.
+ * Within a system call, a thread may be preempted because of what it does: it yields, or wakes
+ * another.  Then the processor has put the user's pc into rcx.
  */
 static bool is_in_system_call(const struct perf_sample *sample)
 {
@@ -188,7 +189,7 @@ void switches_take_clock(struct switches *s, struct snapshot_place place, uint64
 		offcpu_sample(&s->offcpu, &place.thread->off, time_ns, place.node);
 }
 
-/* ---- as time goes by ---- */
+/* ---- periodic work ---- */
 
 static void count_rates(struct switches *s, uint64_t now_ns)
 {

@@ -2,9 +2,8 @@
 #define SONDE_RECORD_SWITCHES_SWITCHES_H
 
 /*
- * Turns an engine's records of context switches into time off the CPU, with the stacks of those
- * threads.  Stacks come with the switches if the kernel takes them; others are read from outside
- * while their threads sleep.
+ * Turns an engine's records of context switches into time off the CPU, with the threads' stacks.
+ * The kernel may take stacks at switches; others are read from outside while their threads sleep.
  */
 
 #include <stdbool.h>
@@ -23,7 +22,7 @@ struct switches {
 	struct locks *locks; /* NULL: locks are not recorded */
 	bool on;	     /* the target runs; before that, its switches are the recorder's */
 	uint64_t begin_ns;   /* earlier switches are not counted */
-	uint64_t reads_left; /* stacks that may be read from outside; grows with time */
+	uint64_t reads_left; /* number of stacks that may be read from outside; grows with time */
 	uint64_t tick_ns;
 	uint64_t window_ns;
 	uint64_t outs, waits, stacks; /* in the current window */
@@ -39,23 +38,23 @@ struct switches {
  */
 void switches_init(
 	struct switches *s, struct recording *recording, bool on, bool wakers, struct locks *locks);
-/* A zeroed one is fine. */
+/* A zeroed one is allowed. */
 void switches_deinit(struct switches *s);
 
-/* A record of a switch. */
+/* Takes a record of a switch. */
 void switches_take(struct switches *s, const struct perf_switch *record);
 /* A thread is woken by that waker (waking.h). */
 void switches_wake(struct switches *s, struct thread *thread, uint64_t time_ns, uint32_t waker);
 /* The sample of a thread that is about to be switched out. */
 void switches_take_stack(struct switches *s, const struct perf_sample *sample);
 /*
- * The same if it is known to be a preemption.  False: call switches_take_stack, as no stack of the
- * clock may stand for this one.
+ * The same for a known preemption.  False: call switches_take_stack, as no stack of the clock can
+ * represent this one.
  */
 bool switches_take_preempted(struct switches *s, const struct perf_sample *sample);
 /* The clock found a thread running there. */
 void switches_take_clock(struct switches *s, struct snapshot_place place, uint64_t time_ns);
-/* Call it often, when all records up to now_ns have been taken. */
+/* Call it often, after all records up to now_ns have been taken. */
 void switches_tick(struct switches *s, uint64_t now_ns);
 /* Whether threads have begun to wait recently, so that their stacks should be read soon. */
 bool switches_are_waiting(const struct switches *s);

@@ -1,13 +1,13 @@
 /*
- * Wakings.  sched_waking is reported where and when a thread is woken.  The other tracepoints,
+ * Wakeups.  sched_waking is reported where and when a thread is woken.  The other tracepoints,
  * sched_wakeup and sched_wakeup_new, are reported where it will run, or for new threads.  The
  * data's first fields are the same for all tracepoints (Documentation/trace/events.rst).  Their
  * flags show whether an interrupt was being served (include/linux/trace_events.h).
  *
- * A device or a timer wakes in an interrupt, whatever runs on that CPU, so that thread is not
- * named.  The kernel defers work to softirqs, which run at the end of an interrupt, but also when a
- * thread itself has caused them, as when it sends a message to the same machine.  The kernel does
- * not distinguish these, so the thread is named with a mark.
+ * A device or a timer wakes a thread in an interrupt, whichever thread runs on that CPU, so the
+ * running thread is not named.  The kernel defers work to softirqs, which run at the end of an
+ * interrupt, but also when a thread itself has caused them, as when it sends a message to the same
+ * machine.  The kernel does not distinguish these cases, so the thread is named, with a mark.
  */
 #include "record/switches/waking.h"
 
@@ -31,9 +31,9 @@
 #define FLAGS_OFFSET 2
 /* In a record with PERF_RECORD_WAKING_FIELDS: after header, id, ip, pid and tid, and time. */
 #define RAW_OFFSET 40
-/* Such a description has some 500. */
+/* Such a description has about 500 bytes. */
 #define FORMAT_BYTES_MAX 65536
-/* A name is read again after this. */
+/* A name is read again after this time. */
 #define NAME_NS (SECOND_NS / 2)
 
 /* ---- the format ---- */

@@ -2,7 +2,7 @@
 #define SONDE_RECORD_SWITCHES_WAKING_H
 
 /*
- * Who wakes waiting threads: the kernel's tracepoint sched:sched_waking, on each CPU, in the
+ * Who wakes waiting threads, from the kernel's tracepoint sched:sched_waking, on each CPU, in the
  * waker's context.
  */
 
@@ -24,8 +24,8 @@ struct waking_format {
 };
 
 /*
- * Reads it from tracefs.  ERROR_UNSUPPORTED, in one line with what would allow it: the tracepoint
- * is not available, or its thread ids differ from ours, as in a container.
+ * Reads it from tracefs.  ERROR_UNSUPPORTED, in one line that states what would allow it: the
+ * tracepoint is not available, or its thread ids differ from ours, as in a container.
  */
 must_use struct error *waking_format_read(struct waking_format *format);
 /* Parses the tracepoint's `format` file; false: it is not as expected. */
@@ -49,18 +49,18 @@ struct waker_name {
 
 /* The names of wakers, as reports show them. */
 struct wakers {
-	struct process_table *processes; /* the caller's, and so are the labels */
+	struct process_table *processes; /* the caller's, like the labels */
 	struct sample_labels *labels;
-	struct map found; /* (tid, whether in a softirq) → place in names; of unrecorded threads */
+	struct map found; /* (tid, whether in a softirq) → index in names; for unrecorded threads */
 	VEC(struct waker_name) names;
 };
 
 void wakers_init(struct wakers *w, struct process_table *processes, struct sample_labels *labels);
-/* A zeroed one is fine. */
+/* A zeroed one is allowed. */
 void wakers_deinit(struct wakers *w);
 /*
- * The number from sample_labels_name: "NAME (TID)" of a thread; with ", softirq" if the kernel woke
- * in its context, perhaps for others; or "[interrupt]".
+ * The number from sample_labels_name: "NAME (TID)" of a thread, with ", softirq" if the kernel woke
+ * in its context, possibly for others; or "[interrupt]".
  */
 uint32_t wakers_name(struct wakers *w, const struct waking *waking);
 

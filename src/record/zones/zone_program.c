@@ -1,16 +1,16 @@
 /*
  * A program with zones.
  *
- * Both clocks are read in turn: the ticks, the time, the ticks again.  If the two readings of the
- * ticks are far apart the reading was interrupted; it is repeated, and the closest is used.
+ * The clocks are read one after the other: the ticks, the time, the ticks again.  If the two
+ * readings of the ticks are far apart, the reading was interrupted.  It is repeated, and the
+ * closest pair is used.
  *
  * Thread IDs of another pid namespace are in /proc/PID/status (proc_pid_status(5)): "NSpid" lists a
  * thread's IDs from our namespace inwards, its own last.
  *
- * Threads are found in the process table while they live there.  One that has ended, or that was
- * never sampled or reported, gets a row of its own.  A zone that is a function is a frame of that
- * function's load object, as in a sample's stack; if its code cannot be found any more, it is a
- * zone like others.
+ * Threads are found in the process table while they live.  One that has ended, or was never sampled
+ * or reported, gets a separate row.  A zone that is a function is a frame of that function's load
+ * object, as in a sample's stack; if its code can no longer be found, it is an ordinary zone.
  */
 #include "record/zones/zone_program.h"
 
@@ -26,11 +26,11 @@
 
 /* ---- clocks ---- */
 
-/* Between readings. */
+/* Minimum time between readings. */
 #define LOOK_NS	    (SECOND_NS / 200)
 #define TRIES	    5
-#define GOOD_NS	    100 /* a reading as close as this need not be repeated */
-#define RECENT_KEEP 32	/* recent pairs that are kept when there is no room */
+#define GOOD_NS	    100 /* a reading this close need not be repeated */
+#define RECENT_KEEP 32	/* recent pairs kept when there is no room */
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -63,8 +63,7 @@ static struct zone_clock_pair read_both(const struct zone_region *region)
 }
 
 /*
- * A clock that the program provides is not related to time, and that of an ended program stands
- * still.
+ * A clock provided by the program is unrelated to time, and that of an ended program has stopped.
  */
 static bool goes_with_time(const struct zone_region *region)
 {
@@ -106,7 +105,7 @@ static uint64_t region_ticks(const struct zone_region *region, uint64_t duration
 	return (uint64_t)(((wide)duration_ns << region->header.clock_shift) / h.clock_mult);
 }
 
-/* The last pair that is not later; before the first pair, the first. */
+/* The last pair that is not later; the first one if all are later. */
 static uint32_t place_of(const struct zone_clock *c, uint64_t value, bool is_ticks)
 {
 	uint32_t i = c->count - 1;
@@ -374,7 +373,7 @@ void zone_program_look_at_slots(struct zone_program *p)
 		t->state = slot.state;
 		p->has_fibers |= slot.state == ZONEWIRE_SLOT_FIBER;
 		if (slot.state == ZONEWIRE_SLOT_FIBER)
-			t->tid = slot.tid; /* whose current fiber it is, or was */
+			t->tid = slot.tid; /* of its current or last fiber */
 		if (memcmp(t->name, slot.name, sizeof(t->name)) != 0) {
 			memcpy(t->name, slot.name, sizeof(t->name));
 			t->is_named = false;
@@ -411,7 +410,7 @@ static uint32_t past_thread(
 	const struct zone_program *p, struct zone_context *c, const struct zone_thread *t)
 {
 	int64_t tid = zone_tids_outer(&p->tids, t->tid);
-	/* The kernel, too, would have named it after its program. */
+	/* The kernel would also have named it after its program. */
 	const char *name = t->name[0] ? t->name : p->memory.region.header.program;
 
 	return process_table_past_thread(c->recording->processes, p->process,
@@ -419,7 +418,7 @@ static uint32_t past_thread(
 		str_from(name));
 }
 
-/* Finds a thread in the process table; in the file it gets the name that its program gave it. */
+/* Finds a thread in the process table; in the file it gets the name set by its program. */
 static void find_thread(struct zone_program *p, struct zone_context *c, struct zone_thread *t)
 {
 	struct process_table *processes = c->recording->processes;
@@ -470,7 +469,7 @@ static bool function_frame(
 
 	if (process == NULL || process->number != p->process || p->has_execed)
 		return false;
-	/* If it has ended, only mappings that are known already count. */
+	/* If it has ended, only known mappings can be used. */
 	m = unwind_space_find(&process->space, code_va);
 	if (m == NULL && !p->ended_ns && process_table_read_maps(table, process, now_ns))
 		m = unwind_space_find(&process->space, code_va);
@@ -502,8 +501,8 @@ static struct zone_frame find_frame(struct zone_program *p, struct zone_context 
 }
 
 /*
- * A zone keeps its first frame, whatever is learned about its code later, so that it is not two
- * rows.
+ * A zone keeps its first frame, even if more is learned about its code later, so that it stays one
+ * row.
  */
 static struct zone_frame zone_frame(struct zone_program *p, struct zone_context *c, uint32_t id)
 {
@@ -517,7 +516,7 @@ static struct zone_frame zone_frame(struct zone_program *p, struct zone_context 
 	return p->frames.data[id];
 }
 
-/* The node as last read, or after another reading. */
+/* The node from the last reading, or after reading again. */
 static const struct zone_place *find_place(struct zone_program *p, uint32_t node)
 {
 	if (node >= p->reading.node_count || p->reading.place[node].zone == ZONEWIRE_ZONE_NONE)
@@ -539,7 +538,7 @@ uint32_t zone_program_stack(struct zone_program *p, struct zone_context *c, uint
 		return 0;
 	while (p->stacks.count < p->reading.node_count)
 		vec_push(&p->stacks, 0);
-	/* Goes outwards to a known node, or the root; parents have smaller numbers. */
+	/* Goes outwards to a known node, or to the root; parents have smaller numbers. */
 	for (uint32_t at = node;; at = p->reading.place[at].parent) {
 		stack = p->stacks.data[at];
 		if (stack)

@@ -1,15 +1,15 @@
 /*
- * A record of a tick holds differences.  Added up, they are the counters at its end, exactly, as
- * long as no record was missed.  Where one was missed (the ring was full, or the program did not
- * record it), they are computed again from the counters.  These are read before each look at the
- * ring, and no row ever goes beyond them.
+ * A record of a tick has differences.  Their sums equal the counters at its end exactly, if no
+ * record was missed.  If one was missed (the ring was full, or the program did not record it), the
+ * sums are recomputed from the counters.  These are read before the ring, and rows never exceed
+ * them.
  *
- * A ring's events are in the order of time, so a binary search finds the one that holds at a
- * moment: a dozen reads, however many events there are, while the program goes on writing.  The
- * result counts if it is still there after it was read.
+ * A ring's events are ordered by time, so a binary search finds the one for a moment with about a
+ * dozen reads, while the program continues writing.  The result is valid if it has not been
+ * overwritten by then.
  *
- * A fiber has a ring of its own, and gets an event when it becomes a thread's current one: of the
- * rings of a thread and its fibers, the one with the latest event says where the thread is.
+ * A fiber has its own ring, and gets an event when it becomes a thread's current one.  So among the
+ * rings of a thread and its fibers, the one with the latest event shows where the thread is.
  */
 #include "record/zones/zone_rows.h"
 
@@ -20,7 +20,7 @@
 
 /* ---- rows ---- */
 
-/* After this long without a tick, the rest goes into rows. */
+/* After this time without a tick, the rest is written in rows. */
 #define REST_NS (SECOND_NS / 10)
 
 static uint64_t file_time(const struct zone_context *c, uint64_t time_ns)
@@ -37,7 +37,7 @@ static struct zone_given *given_at(struct zone_program *p, uint32_t node)
 	return &p->given.data[node];
 }
 
-/* Adds a row that brings a node up to these counters. */
+/* Adds a row that brings a node up to the given counters. */
 static void give(struct zone_program *p, struct zone_context *c, uint32_t node,
 	const struct zone_sums *sums, uint64_t time_ns)
 {
@@ -66,7 +66,7 @@ static void give(struct zone_program *p, struct zone_context *c, uint32_t node,
 	recording_take_zone_row(c->recording, &row);
 }
 
-/* Writes all that counters have beyond rows. */
+/* Writes everything in the counters that is not in rows yet. */
 static void give_rest(struct zone_program *p, struct zone_context *c)
 {
 	if (!zone_program_read(p))
@@ -84,8 +84,8 @@ static void give_rest(struct zone_program *p, struct zone_context *c)
 }
 
 /*
- * Counts threads that have ended since the last look, with slots that belong to other threads by
- * now: what they did since then is attributed to these.
+ * Counts threads that have ended since the last check and whose slots now belong to other threads:
+ * what they did since then is attributed to these.
  */
 static void count_merged(struct zone_program *p)
 {
@@ -146,7 +146,7 @@ static void cut_sums(const struct zone_program *p, uint32_t node, struct zone_su
 
 /* ---- streams with missed records ---- */
 
-/* Sums a stream's ticks in the ring from the present position on, up to the last look. */
+/* Sums a stream's ticks in the ring from the current position on, up to the last reading. */
 static void sum_ahead(struct zone_program *p, uint32_t stream, struct zone_stream *ahead)
 {
 	uint64_t position = p->ring_position, lost;
@@ -172,9 +172,9 @@ static uint64_t less(uint64_t a, uint64_t b)
 }
 
 /*
- * Computes the counters when the stream's next tick began: those of the last look, less what the
- * ring says has happened since.  They are too large by what happened since the last tick, so by
- * less than a tick.  What they have beyond the rows is in no tick.
+ * Computes the counters at the start of the stream's next tick: those of the last reading, minus
+ * the ring's later ticks.  They are too large by what happened since the last tick, so by less than
+ * a tick.  The part beyond the rows is outside all ticks.
  */
 static void settle(struct zone_program *p, struct zone_context *c, uint32_t stream)
 {
@@ -241,7 +241,7 @@ static void count_lost(struct zone_stream *s, struct zone_context *c, uint64_t n
 }
 
 /*
- * When a tick began: where the last one ended, if the two are adjacent, even if a later pair of
+ * When a tick began: at the end of the previous one, if they are adjacent, even if a later pair of
  * clock readings gives a better time.
  */
 static uint64_t start_time_ns(const struct zone_program *p, const struct zonewire_tick *head)
@@ -252,7 +252,7 @@ static uint64_t start_time_ns(const struct zone_program *p, const struct zonewir
 						 : zone_clock_time_ns(&p->clock, head->start_ticks);
 }
 
-/* A tick that began before the recording is not whole, so its rows are in no tick. */
+/* A tick that began before the recording is incomplete, so its rows belong to no tick. */
 static void take_tick(struct zone_program *p, struct zone_context *c, const struct zone_tick *tick)
 {
 	const struct zonewire_tick *head = &tick->head;
@@ -305,7 +305,7 @@ static void take_ticks(struct zone_program *p, struct zone_context *c)
 		struct zone_stream *s = &p->streams[tick.head.stream];
 
 		if (!s->is_settled || (tick.head.flags & ZONEWIRE_TICK_AFTER_GAP)) {
-			/* Reads it again, as the reader holds only one record. */
+			/* Reads it again later, because the reader holds only one record. */
 			p->ring_position = position;
 			settle(p, c, tick.head.stream);
 			if (!next_tick(p, &tick))
@@ -327,7 +327,7 @@ void zone_rows_look(struct zone_program *p, struct zone_context *c)
 		give_rest(p, c);
 }
 
-/* Counts lost ticks after which no tick of their stream came. */
+/* Counts lost ticks that were the last ones of their stream. */
 static void count_last_lost(struct zone_program *p, struct zone_context *c)
 {
 	struct zonewire_header header = zone_region_header(&p->memory.region);
@@ -350,7 +350,7 @@ void zone_rows_end(struct zone_program *p, struct zone_context *c)
 /* ---- moments ---- */
 
 #define TRIES 3
-/* CPUs' clocks may differ by so many ticks. */
+/* CPUs' clocks may differ by this many ticks. */
 #define SKEW_TICKS  (UINT64_C(1) << 20)
 #define STORE_COUNT 4096
 #define ROUNDS_MAX  64
@@ -368,7 +368,7 @@ static uint64_t read_event(const struct zone_program *p, const struct live_ring 
 	return __atomic_load_n(&events[i & (ring->count - 1)], __ATOMIC_RELAXED);
 }
 
-/* How many of the ring's events are not later than ticks.  low: the oldest event in it. */
+/* The number of the ring's events up to `ticks`.  low: its oldest event. */
 static uint64_t count_until(const struct zone_program *p, const struct live_ring *ring,
 	uint64_t low, uint64_t ticks, uint64_t not_after)
 {
@@ -406,7 +406,7 @@ static struct found find_in_slot(const struct zone_program *p, uint32_t slot, ui
 	return unknown;
 }
 
-/* The event may be that of the slot's thread before; or the thread has ended. */
+/* The event may belong to the slot's previous thread; or the thread has ended. */
 static void check_owner(const struct zone_thread *t, struct found *found)
 {
 	if (found->moment == ZONE_MOMENT_IN && (found->ticks < t->start_ticks || found->node == 0))
@@ -454,7 +454,7 @@ enum zone_moment zone_moment_find(
 	return found.moment;
 }
 
-/* ---- all of them ---- */
+/* ---- all rows ---- */
 
 static void store_slot(struct zone_program *p, struct zone_context *c, uint32_t slot)
 {

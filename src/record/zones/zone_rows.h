@@ -2,8 +2,8 @@
 #define SONDE_RECORD_ZONES_ZONE_ROWS_H
 
 /*
- * What is read from a program's memory of zones while it is recorded: rows of what its zones have
- * done, and where a thread was at a moment.
+ * Reads a program's memory of zones while it is recorded: rows with the figures of its zones, and
+ * the zones of a thread at a moment.
  */
 
 #include "record/zones/zone_program.h"
@@ -11,14 +11,14 @@
 /* ---- rows ---- */
 
 /*
- * For each tick there are rows of the nodes that did anything in it.  What is in no tick (programs
- * without ticks, and the time between) gets rows from the counters, each tenth of a second.
+ * Each tick has rows for the nodes with activity in it.  Everything outside ticks (programs without
+ * ticks, and the time between ticks) gets rows from the counters, every tenth of a second.
  *
- * A row is how much a counter has grown beyond the rows so far.  So rows add up to the counters, to
- * the nanosecond, however many streams of ticks there are and whatever was lost.
+ * A row is the growth of a counter since the previous rows.  So rows add up to the counters, to the
+ * nanosecond, with any number of streams of ticks, even if some were lost.
  */
 
-/* Begins.  What a program did before it was attached to is not recorded. */
+/* Begins.  Earlier activity of a program that is attached to is not recorded. */
 void zone_rows_begin(struct zone_program *p);
 /* Writes ended ticks to the file, and the rest if no tick has ended for a while. */
 void zone_rows_look(struct zone_program *p, struct zone_context *c);
@@ -27,17 +27,15 @@ void zone_rows_end(struct zone_program *p, struct zone_context *c);
 
 /* ---- moments ---- */
 
-/*
- * Where a thread was among its zones at a moment in the past, by its ring of events.
- */
+/* Finds a thread's zones at a past moment, from its ring of events. */
 
 enum zone_moment {
 	ZONE_MOMENT_IN,	     /* in the zones of *node */
-	ZONE_MOMENT_OUTSIDE, /* it had not entered any yet */
+	ZONE_MOMENT_OUTSIDE, /* it had not entered a zone yet */
 	ZONE_MOMENT_UNKNOWN, /* no ring, or overwritten */
 };
 
-/* Where the thread with that tid was; *node is of the program's memory. */
+/* Finds the zones of the thread with that tid; *node is a node of the program's memory. */
 enum zone_moment zone_moment_find(
 	struct zone_program *p, int64_t tid, uint64_t time_ns, uint32_t *node);
 

@@ -2,15 +2,15 @@
  * Zones of all programs that are recorded.
  *
  * Launched programs send us the descriptor of their memory, at their first zone and after each
- * fork, to a socket whose name is in their environment (SONDE_ZONES=notify=NAME), unix(7).  So even
- * the shortest program's memory is recorded, and stays when the program is gone.  Anybody on the
- * machine who guesses the socket's name can send to it.  So the kernel reports who sent a message,
- * and what comes with it is checked like any memory of zones.
+ * fork, to a socket named in their environment (SONDE_ZONES=notify=NAME), unix(7).  So even the
+ * shortest program's memory is recorded, and remains when the program is gone.  Anybody on the
+ * machine who guesses the socket's name can send to it.  So the sender's identity is taken from the
+ * kernel, and the memory is checked like any other.
  *
- * By the time a sample is taken out of its ring, its program is known: a program sends its memory
- * before it enters its first zone, and messages are taken before samples, at the first sample of
- * each round.  When a program has ended or called exec, the rest waits until all samples up to then
- * are taken, so for a round.
+ * When a sample is taken out of its ring, its program is known: a program sends its memory before
+ * it enters its first zone, and messages are read before samples, at the first sample of each
+ * round.  After a program has ended or called exec, its rest waits for one round, until all samples
+ * up to then are taken.
  */
 #include "record/zones/zones.h"
 
@@ -35,7 +35,7 @@
 #include "zonereport/last_end.h"
 
 struct zone_notice {
-	pid_t pid; /* as we see it, from the kernel */
+	pid_t pid; /* in our pid namespace, from the kernel */
 	uid_t uid;
 	int fd; /* the caller's */
 };
@@ -45,15 +45,15 @@ struct zone_notices {
 	char name[64]; /* in the abstract namespace */
 };
 
-/* Opens the socket; without one nothing is announced. */
+/* Opens the socket; without one, programs cannot announce themselves. */
 static void zone_notices_open(struct zone_notices *n);
 static void zone_notices_close(struct zone_notices *n);
-/* The next one; false: there is none now. */
+/* The next notice; false: there is none now. */
 static bool zone_notices_take(struct zone_notices *n, struct zone_notice *notice);
 
 /* ---- notices ---- */
 
-/* We expect one descriptor.  All are received, so that the others can be closed. */
+/* One descriptor is expected.  All are received, so that the others can be closed. */
 #define FDS_MAX 8
 
 union control {
@@ -91,7 +91,7 @@ static void zone_notices_close(struct zone_notices *n)
 	n->fd = -1;
 }
 
-/* The first descriptor stays open; those beyond it are closed. */
+/* The first descriptor stays open; the others are closed. */
 static void take_fds(const struct cmsghdr *c, struct zone_notice *notice)
 {
 	size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -150,10 +150,10 @@ static bool zone_notices_take(struct zone_notices *n, struct zone_notice *notice
 
 /* ---- programs ---- */
 
-/* Between looks at counters and ticks, and between searches for new programs. */
+/* Minimum time between readings of counters and ticks, and between searches for new programs. */
 #define LOOK_NS (SECOND_NS / 10)
 #define FIND_NS SECOND_NS
-/* After this long its process will not be reported any more. */
+/* After this time, its process will no longer be reported. */
 #define GRACE_NS (SECOND_NS / 4)
 
 /* The library that makes functions zones. */
@@ -168,7 +168,7 @@ struct zones {
 	struct map program_of; /* pid → its newest program */
 	struct map asked;      /* pid → how often it was searched for zones */
 	uint64_t look_ns, find_ns;
-	bool has_taken; /* notices were taken in this round */
+	bool has_taken; /* notices were read in this round */
 };
 
 static struct zone_program *find_program(const struct zones *z, int64_t pid, uint64_t time_ns)
@@ -250,7 +250,7 @@ static void attach(struct zones *z, int64_t pid)
 	live_destroy(live);
 }
 
-/* Whether to search that process now: the 1st, 2nd, 4th, … time that it is met. */
+/* Whether to search that process now: the 1st, 2nd, 4th, … time. */
 static bool is_due(struct zones *z, int64_t pid)
 {
 	bool added;
@@ -324,7 +324,7 @@ static void thread_execed(void *context, struct thread *thread, uint64_t time_ns
 	}
 }
 
-/* Notes zones without end, and ends without zone; the last one has names. */
+/* Adds notes about zones without end and ends without zone, with the names of the last one. */
 static void note_ends(struct zones *z, const struct zone_program *p)
 {
 	char text[1024];
@@ -343,7 +343,7 @@ static void note_off(struct zones *z, const struct zone_program *p)
 }
 
 /*
- * Writes the rest.  False: its process is unknown yet, and may still be reported; not if is_last.
+ * Writes the rest.  False: its process is unknown yet, and may still be reported; never if is_last.
  */
 static bool close_program(struct zones *z, struct zone_program *p, bool is_last)
 {
@@ -377,7 +377,7 @@ static void forget_program(struct zones *z, size_t i)
 	z->programs.data[i] = NULL;
 }
 
-/* Whether it has ended without a report: the engine cannot report it, or the report was lost. */
+/* Whether it has ended without a report: the engine does not report it, or the report was lost. */
 static bool has_ended(const struct zone_program *p)
 {
 	struct pollfd polled = {.fd = p->pidfd, .events = POLLIN};
@@ -385,7 +385,7 @@ static bool has_ended(const struct zone_program *p)
 	return p->pidfd >= 0 && poll(&polled, 1, 0) > 0 && (polled.revents & POLLIN);
 }
 
-/* ---- looks ---- */
+/* ---- periodic work ---- */
 
 void zones_expect_samples(struct zones *z)
 {
@@ -412,7 +412,7 @@ void zones_look(struct zones *z, const struct target *target)
 	uint64_t now_ns = clock_monotonic_ns();
 
 	take_notices(z);
-	/* From here on engines may take samples at any time. */
+	/* From now on, engines may take samples at any time. */
 	z->has_taken = false;
 	for (size_t i = 0; z->mode == RECORDER_ZONES_EVENTS && i < z->programs.count; i++)
 		if (z->programs.data[i])
@@ -469,9 +469,9 @@ uint32_t zones_at(struct zones *z, const struct thread *thread, uint64_t time_ns
 	return zone_unknown_stack(&z->context);
 }
 
-/* ---- the whole ---- */
+/* ---- all zones ---- */
 
-/* After what is preloaded anyway. */
+/* Appended to other preloaded libraries. */
 static void preload_functions(struct zones *z)
 {
 	char *library = library_path("zonehook", FUNCTIONS_LIBRARY);

@@ -6,8 +6,8 @@
  * addition to samples, and each sample has the zones in which it was taken.
  *
  * Launched programs report themselves to us, and keep rings of events while they are recorded.
- * Programs that run already are looked for in /proc.  Their memory is mapped for reading, and they
- * do not notice.
+ * Running programs are found in /proc.  Their memory is mapped read-only, which does not affect
+ * them.
  */
 
 #include <stdbool.h>
@@ -31,7 +31,7 @@ struct zones_result {
 	uint64_t lost_events; /* events that should have been stored */
 };
 
-/* NULL: with RECORDER_ZONES_NONE.  The recording has begun, and must outlive it. */
+/* NULL: with RECORDER_ZONES_NONE.  The recording must have begun, and must outlive the result. */
 struct zones *zones_create(struct recording *recording, enum recorder_zones mode);
 void zones_destroy(struct zones *z);
 
@@ -43,17 +43,17 @@ const char *zones_variable(const struct zones *z);
 const char *zones_preload(const struct zones *z);
 /* ERROR_UNSUPPORTED: the library that makes functions zones is not installed. */
 must_use struct error *zones_check_functions(void);
-/* Becomes readable when a program reports itself; -1: none will. */
+/* Becomes readable when a program reports itself; -1: programs do not report. */
 int zones_fd(const struct zones *z);
 
-/* Call it before samples are taken: reads the clocks, so that their times can be converted. */
+/* Call it before taking samples: reads the clocks, so that times can be converted. */
 void zones_expect_samples(struct zones *z);
 /* The node of the thread's zone stack at that time (CLOCK_MONOTONIC); 0: in no zone. */
 uint32_t zones_at(struct zones *z, const struct thread *thread, uint64_t time_ns);
 
-/* Call it after samples were taken, at least each tenth of a second: writes new rows and ticks. */
+/* Call it after taking samples, at least every tenth of a second: writes new rows and ticks. */
 void zones_look(struct zones *z, const struct target *target);
-/* The last look, once sampling has stopped. */
+/* Called last, after sampling has stopped. */
 void zones_end(struct zones *z);
 
 void zones_count(const struct zones *z, uint64_t *counters); /* [CAPTURE_COUNTER_COUNT] */

@@ -164,7 +164,7 @@ static uint32_t colour(uint32_t hue, uint32_t light)
 	return mixed;
 }
 
-/* For a difference: white is no change, full red or blue is the whole box. */
+/* For a difference: white means no change, full red or blue is the whole box. */
 static uint32_t colour_of_change(int64_t change, uint64_t now)
 {
 	uint64_t size = change < 0 ? -(uint64_t)change : (uint64_t)change;

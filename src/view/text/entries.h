@@ -1,7 +1,7 @@
 #ifndef SONDE_VIEW_TEXT_ENTRIES_H
 #define SONDE_VIEW_TEXT_ENTRIES_H
 
-/* Views whose entries have several rows (struct view's parts), as text: callers stand on top. */
+/* Views whose entries have several rows (struct view's parts), as text: callers come first. */
 
 #include "view/report.h"
 

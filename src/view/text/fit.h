@@ -1,7 +1,7 @@
 #ifndef SONDE_VIEW_TEXT_FIT_H
 #define SONDE_VIEW_TEXT_FIT_H
 
-/* Long names in little room. */
+/* Fits long names into little room. */
 
 #include <stdbool.h>
 

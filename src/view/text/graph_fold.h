@@ -19,8 +19,8 @@ struct graph_fold {
 };
 
 /*
- * Selects the first lines of each long part; all lines for differences, and if everything is asked
- * for.  graph_fold_deinit() frees what it holds; the report must outlive it.
+ * Selects the first lines of each long part; all lines for differences, and if everything is
+ * requested.  graph_fold_deinit() frees what it holds; the report must outlive it.
  */
 void graph_fold_init(struct graph_fold *fold, const struct report *report);
 void graph_fold_deinit(struct graph_fold *fold);

@@ -1,7 +1,7 @@
 /*
  * Indentation by units: each unit is two columns wide and belongs to one ancestor.  A first pass
- * over the shown rows finds out which have a later sibling (their line goes on) and which are only
- * children; the second, while drawing, keeps for each level the unit it is drawn at.
+ * over the shown rows finds out which have a later sibling (their line continues) and which are
+ * only children; the second, while drawing, keeps for each level the unit it is drawn at.
  */
 #include "view/text/guides.h"
 

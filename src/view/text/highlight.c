@@ -1,7 +1,7 @@
 /*
  * A scanner for one line at a time.  Between lines it remembers only whether a block comment or a
- * directive goes on: strings that span lines are rare, and one that is never closed must not colour
- * the rest of the file.
+ * directive continues: strings that span lines are rare, and one that is never closed must not
+ * colour the rest of the file.
  */
 #include "view/text/highlight.h"
 

@@ -2,7 +2,7 @@
 #define SONDE_VIEW_TEXT_HIGHLIGHT_H
 
 /*
- * Source text told apart into words, strings, comments, for colours.  Made for C and similar
+ * Splits source text into words, strings and comments, for colours.  Made for C and similar
  * languages (C++, Rust, Go, D, Java, JavaScript …), by their spelling only.  A misread token gets
  * the wrong colour, nothing worse.
  */

@@ -271,7 +271,7 @@ static size_t item_width(const struct table_column *item)
 	return item->width + item->indirect_width;
 }
 
-/* Whether column i belongs to that metric's figures, which stand side by side. */
+/* Whether column i belongs to that metric's figures, which are adjacent. */
 static bool is_of_metric(const struct table *table, size_t i, const struct report *report)
 {
 	const struct table_column *item = &table->items.data[i];
@@ -574,7 +574,7 @@ static void draw_rule(const struct table *table, size_t used)
 	strbuf_add_char(out, '\n');
 }
 
-/* Where names stand. */
+/* The columns of names. */
 static void draw_aside(const struct table *table, const struct table_label *label, size_t used)
 {
 	struct strbuf *out = &table->text->sink->text;

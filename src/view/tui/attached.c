@@ -1,6 +1,6 @@
 /*
  * The attached program.  While the display is held (paused, an old frame shown, frozen) its memory
- * is not read, so that the display cannot change; meanwhile the program's ring keeps new events, as
+ * is not read, so that the display cannot change; the program's ring still keeps new events, as
  * long as it has room.
  *
  * If looks count as frames, a stopped program is not looked at, because its open zones would seem

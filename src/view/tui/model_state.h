@@ -26,7 +26,7 @@ enum tui_column {
 	TUI_COLUMN_BAR,	  /* share, drawn */
 	TUI_COLUMNS,
 };
-#define TUI_SORT_MODE TUI_COLUMNS /* as the mode has it */
+#define TUI_SORT_MODE TUI_COLUMNS /* as defined by the mode */
 
 /* A scrolling list with a cursor. */
 struct tui_list {
@@ -89,10 +89,10 @@ struct tui_graph {
 	unsigned y, height;  /* height 0: it was not drawn */
 };
 
-/* What was asked for and has not appeared yet; NULL: nothing, or no longer. */
+/* What was requested and has not appeared yet; NULL: nothing, or no longer. */
 struct tui_start {
 	const char *zone, *thread;
-	bool is_said; /* the user was told that it is not there yet */
+	bool is_said; /* a message says that it has not appeared yet */
 };
 
 struct tui_model {
@@ -151,7 +151,7 @@ void tui_list_draw_bar(const struct tui_list *list, struct tui_canvas *canvas, u
 
 /* ---- programs.c ---- */
 
-/* Asks the host which programs there are. */
+/* Asks the host for the list of programs. */
 struct error *tui_programs_refresh(struct tui_model *m);
 /*
  * If the attached program has ended, shows the list instead.  Its row shows its last state and
@@ -183,7 +183,7 @@ void tui_thread_name(struct tui_model *m, const struct zonewire_slot *slot, char
 
 /* ---- start.c ---- */
 
-/* Selects what the command line asked for, once it is there; called after each look. */
+/* Selects what the command line requested, when it exists; called after each look. */
 void tui_start_look(struct tui_model *m);
 
 /* ---- table.c, table_draw.c ---- */
@@ -211,7 +211,7 @@ bool tui_mode_has_focus(enum zone_mode mode);
 
 /* ---- search.c ---- */
 
-/* Where `needle` first occurs in the escaped text, ignoring case; -1: nowhere. */
+/* The offset of the first `needle` in the escaped text, ignoring case; -1: none. */
 long tui_search_find(struct str text, const char *needle);
 /* Moves the cursor to the next match; from_here: which may be the cursor's own row. */
 bool tui_search_move(struct tui_model *m, int direction, bool from_here);

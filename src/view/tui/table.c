@@ -1,6 +1,6 @@
 /*
- * The table of zones: the report's rows in the order that the user asked for, and a cursor that
- * stays on its zone while rows move.
+ * The table of zones: the report's rows in the order that the user chose, and a cursor that stays
+ * on its zone while rows move.
  *
  * An order other than the mode's sorts each kind of rows separately, so that parents stay above the
  * focus and children below, with the largest of both next to it.

@@ -2,8 +2,8 @@
  * Keys and mouse on the screen of zones.  Modes, cursor, frames, averages, recursion and pause are
  * the ones of the displays inside of programs.
  *
- * Showing an old frame holds the display: otherwise the frame would move on, and out of the
- * history, meanwhile.  At the latest frame the display continues.
+ * Showing an old frame holds the display: otherwise the frame would move on, and out of the history
+ * in the meantime.  At the latest frame the display continues.
  */
 #include <stdio.h>
 

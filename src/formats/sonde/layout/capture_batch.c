@@ -1,11 +1,9 @@
-/*
- * What waits to become chunks.  See capture_batch.h.
- */
+/* Data that waits to become chunks.  See capture_batch.h. */
 #include "formats/sonde/layout/capture_batch.h"
 
 /*
- * At most so many of each wait: what they can take at worst (28 bytes a node, 201 a sample) stays
- * below CAPTURE_RAW_MAX.
+ * Limits for waiting items: their maximum size (28 bytes per node, 201 per sample) stays below
+ * CAPTURE_RAW_MAX.
  */
 enum {
 	NODES_MAX = 1 << 18,

@@ -1,9 +1,9 @@
 /*
- * Chunks of a capture file: their headers, checksums and compression; finding them again in a
- * damaged file.  man/sonde-capture.5 has the bytes.
+ * Chunks of a capture file: their headers, checksums and compression, and the search for them in
+ * damaged files.  man/sonde-capture.5 documents the bytes.
  *
- * A scan takes time linear in the file's size whatever the file holds: the header's own checksum
- * vouches for the length, so a payload is summed once and then stepped over, good or bad; a bad
+ * A scan takes time linear in the file's size for any contents: the header has its own checksum, so
+ * its length is reliable, and a payload is summed once and then skipped, valid or not.  A bad
  * header costs its 28 bytes.
  */
 #include "formats/sonde/layout/capture_chunk.h"
@@ -66,7 +66,7 @@ void capture_pack_file_header(struct capture_packer *p, struct strbuf *out)
 	p->offset += CAPTURE_FILE_HEADER_SIZE;
 }
 
-/* The payload compressed, or as it is where that gains nothing or would break the raw limit. */
+/* The payload compressed; unchanged if compression gains nothing or would exceed the raw limit. */
 static struct str pack_payload(struct capture_packer *p, struct str raw, uint8_t *coding)
 {
 	size_t bound = ZSTD_compressBound(raw.size);
@@ -149,7 +149,7 @@ static void scan_damage(struct capture_scan *scan, size_t size)
 	scan->at += size;
 }
 
-/* Moves on to the next place that could be a chunk header. */
+/* Skips to the next possible chunk header. */
 static void scan_resync(struct capture_scan *scan)
 {
 	const uint8_t *from = scan->data + scan->at + 1;
@@ -159,7 +159,7 @@ static void scan_resync(struct capture_scan *scan)
 	scan_damage(scan, hit ? (size_t)(hit - from) + 1 : left + 1);
 }
 
-/* Whether the bytes left are how an honest chunk begins: then the writer was cut off here. */
+/* Whether the remaining bytes can begin a valid chunk: then the writer was interrupted. */
 static bool scan_is_cut_short(const struct capture_scan *scan, size_t left)
 {
 	size_t size = left < sizeof(chunk_magic) ? left : sizeof(chunk_magic);
@@ -204,7 +204,7 @@ static void scan_count_missing(struct capture_scan *scan, uint32_t sequence)
 		scan->next_sequence = sequence + 1;
 }
 
-/* Whether the chunk may expand to what its header says. */
+/* Whether the chunk may expand to the size in its header. */
 static bool scan_raw_fits(struct capture_scan *scan, const struct capture_chunk *chunk)
 {
 	uint64_t end = chunk->offset + CAPTURE_CHUNK_HEADER_SIZE + chunk->stored.size;

@@ -2,9 +2,9 @@
 #define SONDE_FORMATS_SONDE_LAYOUT_CAPTURE_CHUNK_H
 
 /*
- * The frame of a capture file: a file header, then chunks, each with a header that has its own
- * checksum, so that a reader knows a chunk's length even where its payload is damaged, and finds
- * the next chunk by the magic where the header is.
+ * The structure of a capture file: a file header, then chunks.  A chunk's header has its own
+ * checksum.  So a reader knows a chunk's length even if its payload is damaged, and if the header
+ * is damaged, finds the next chunk by its magic number.
  */
 
 #include "base/cursor.h"
@@ -16,7 +16,7 @@
 enum {
 	CAPTURE_FILE_HEADER_SIZE = 16,
 	CAPTURE_CHUNK_HEADER_SIZE = 28,
-	/* Of a chunk's payload, decompressed. */
+	/* Maximum size of a decompressed payload. */
 	CAPTURE_RAW_MAX = 16 << 20,
 };
 
@@ -33,21 +33,21 @@ enum capture_chunk_type {
 	CAPTURE_CHUNK_SYMBOLS = 10,
 	CAPTURE_CHUNK_END = 11,
 	CAPTURE_CHUNK_NOTES = 12,
-	/* Of files that a profile was written to (enum capture_profile_flag). */
+	/* Of written profiles (enum capture_profile_flag). */
 	CAPTURE_CHUNK_ADDRESSES = 13,
 	CAPTURE_CHUNK_FUNCTIONS = 14,
 	CAPTURE_CHUNK_ARCS = 15,
 	/* Of recordings of programs with zones (prof.h). */
 	CAPTURE_CHUNK_TICKS = 16,
-	CAPTURE_CHUNK_ZONE_ROWS = 17,	/* as SAMPLES, with the weights zone-time, zone-entries */
-	CAPTURE_CHUNK_ZONE_EVENTS = 18, /* as SAMPLES, without weights */
-	/* Of files that a profile with labels was written to. */
+	CAPTURE_CHUNK_ZONE_ROWS = 17,	/* like SAMPLES, with the weights zone-time, zone-entries */
+	CAPTURE_CHUNK_ZONE_EVENTS = 18, /* like SAMPLES, without weights */
+	/* Of written profiles with labels. */
 	CAPTURE_CHUNK_LABELS = 19,
 	CAPTURE_CHUNK_LABEL_SETS = 20,
 	CAPTURE_CHUNK_TYPE_COUNT
 };
 
-/* Whether such chunks are rows (formats/sonde/layout/capture_rows.h). */
+/* Whether chunks of a type are rows (formats/sonde/layout/capture_rows.h). */
 static inline bool capture_chunk_has_rows(uint8_t type)
 {
 	return (type >= CAPTURE_CHUNK_FACTS && type <= CAPTURE_CHUNK_COUNTERS) ||
@@ -60,61 +60,61 @@ struct capture_chunk {
 	uint8_t coding;
 	uint32_t sequence;
 	uint32_t raw_size;
-	struct str stored; /* the payload as it is in the file */
-	uint64_t offset;   /* in the file, of the header */
+	struct str stored; /* the payload as stored */
+	uint64_t offset;   /* of the header, in the file */
 };
 
 /*
- * What payloads may expand to: all that the first `offset` bytes of a file hold, decompressed, is
- * at most this.  The writer keeps to it (it stores a chunk uncompressed where need be), the reader
- * insists on it: so the work and memory that a file can cause grow with its size alone.
+ * The limit on expansion: the first `offset` bytes of a file may decompress to at most this many
+ * bytes.  The writer keeps it, by storing a chunk uncompressed if necessary, and the reader
+ * enforces it.  So the work and memory that a file can cause grow only with its size.
  */
 static inline uint64_t capture_raw_limit(uint64_t offset)
 {
 	return ((uint64_t)4 << 20) + 8 * offset;
 }
 
-/* The packing end: compression state and the running numbers of one file. */
+/* For writing: compression state and the sequence numbers of one file. */
 struct capture_packer;
 must_use returns_owned struct capture_packer *capture_packer_create(int zstd_level);
 void capture_packer_destroy(struct capture_packer *p);
 void capture_pack_file_header(struct capture_packer *p, struct strbuf *out);
-/* Adds one whole chunk to out.  raw.size is at most CAPTURE_RAW_MAX. */
+/* Appends a complete chunk to out.  raw.size is at most CAPTURE_RAW_MAX. */
 void capture_pack_chunk(
 	struct capture_packer *p, enum capture_chunk_type type, struct str raw, struct strbuf *out);
 
-/* Whether the bytes begin as a capture file does, of whatever version. */
+/* Whether the bytes begin like a capture file of any version. */
 bool capture_recognise(const uint8_t *data, size_t size);
-/* NULL if the file header is good and of a version that this code reads. */
+/* NULL if the file header is valid and of a supported version. */
 must_use struct error *capture_check_file_header(
 	const uint8_t *data, size_t size, const char *name);
 
-/* The reading end: goes from chunk to chunk, over damage if need be. */
+/* For reading: goes from chunk to chunk, and skips damage. */
 struct capture_scan {
 	const uint8_t *data;
 	size_t size, at;
-	uint64_t base;	    /* offset in the file of data[0]; 0 but for those who read in pieces */
-	uint64_t raw_total; /* decompressed so far */
-	uint64_t damaged_places; /* passed over; one may hold several chunks */
+	uint64_t base;		 /* file offset of data[0]; 0 unless the file is read in pieces */
+	uint64_t raw_total;	 /* decompressed so far */
+	uint64_t damaged_places; /* skipped places; one may contain several chunks */
 	uint64_t damaged_bytes;
 	uint64_t damaged_first;	 /* offset of the first */
-	uint64_t missing_chunks; /* by the gaps in the sequence */
+	uint64_t missing_chunks; /* according to gaps in the sequence numbers */
 	uint32_t next_sequence;
 	bool in_damage;
 	bool cut_short; /* the last bytes are the beginning of a chunk */
 };
 
-/* Starts behind the file header; data must outlive it. */
+/* Starts after the file header; data must outlive it. */
 void capture_scan_init(struct capture_scan *scan, const uint8_t *data, size_t size);
-/* The next good chunk; false at the end. */
+/* The next valid chunk; false at the end. */
 bool capture_scan_next(struct capture_scan *scan, struct capture_chunk *chunk);
 
 struct capture_unpacker;
 must_use returns_owned struct capture_unpacker *capture_unpacker_create(void);
 void capture_unpacker_destroy(struct capture_unpacker *u);
 /*
- * A cursor over the chunk's payload, decompressed into the unpacker's buffer: good until its next
- * use.  Offsets in messages are those of the decompressed payload.  Fails with ERROR_INPUT.
+ * Sets a cursor on the chunk's payload, decompressed into the unpacker's buffer and valid until its
+ * next use.  Offsets in messages are in the decompressed payload.  Fails with ERROR_INPUT.
  */
 must_use struct error *capture_unpack(struct capture_unpacker *u, const struct capture_chunk *chunk,
 	const char *name, struct cursor *payload);

@@ -1,6 +1,6 @@
 /*
- * Predicted frames: arrays of the latest callees in move-to-front order, by the frame's number or
- * in a hash table.
+ * Predicts frames: arrays of the latest callees in move-to-front order, indexed by the caller's
+ * number or in a hash table.
  */
 #include "formats/sonde/layout/capture_predictor.h"
 
@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 
-/* Frames that are found by their number however few nodes there are. */
+/* This many frames are always found by number. */
 #define FRAMES_MIN ((size_t)16384)
 #define TURN_MAX   (UINT32_MAX >> PREDICTOR_KNOWN_BITS)
 
@@ -25,7 +25,7 @@ void predictor_deinit(struct predictor *p)
 	*p = (struct predictor){0};
 }
 
-/* Contexts for that many frames at least, all unknown. */
+/* Makes room for at least that many contexts, all unknown. */
 static void frames_grow(struct predictor *p, size_t frames)
 {
 	size_t count = 64;

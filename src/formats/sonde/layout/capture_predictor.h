@@ -2,12 +2,12 @@
 #define SONDE_FORMATS_SONDE_LAYOUT_CAPTURE_PREDICTOR_H
 
 /*
- * Guesses the next frame of a stack from the frame that calls it: for each frame, the last few
- * frames seen below it, the latest first.  Encoder and decoder keep one each and tell both the
- * same, so that a frame that was guessed costs a small number instead of an id.
+ * Guesses the next frame of a stack from its caller: for each frame, the last few frames seen below
+ * it, the latest first.  Encoder and decoder update identical predictors, so that a correctly
+ * guessed frame costs a small number instead of an id.
  *
- * Frames are numbered densely, so most are found by their number.  A file may give a frame any
- * number; those too high for what the file has to say are found by a hash table.
+ * Frames are numbered densely, so most contexts are found by frame number.  A file may use any
+ * number; numbers too high for its size are found in a hash table.
  */
 
 #include <stddef.h>
@@ -20,8 +20,9 @@ enum { PREDICTOR_WAYS = 7, PREDICTOR_KNOWN_BITS = 3 };
 
 /* Half a cache line. */
 struct predictor_context {
-	uint32_t child[PREDICTOR_WAYS]; /* the latest first */
-	uint32_t state;			/* above PREDICTOR_KNOWN_BITS the turn; how many it knows */
+	uint32_t child[PREDICTOR_WAYS]; /* latest first */
+	uint32_t state;			/* the number of known children; above
+					   PREDICTOR_KNOWN_BITS, the turn */
 };
 
 struct predictor_slot;
@@ -30,24 +31,23 @@ struct predictor_slot;
 struct predictor {
 	struct predictor_context *by_frame;
 	size_t frame_count;
-	uint32_t turn; /* contexts of an earlier one know nothing */
+	uint32_t turn; /* contexts of earlier turns count as empty */
 	struct predictor_slot *slots;
 	size_t count, capacity;
 };
 
 void predictor_deinit(struct predictor *p);
 /*
- * Forgets all, before `nodes` nodes whose frames are mostly below `frames`.  The memory goes with
- * the nodes, be frames as many as they like: two contexts a node at the most, or those of 16,384
- * frames.
+ * Forgets everything, before `nodes` nodes with frames mostly below `frames`.  Memory depends on
+ * the number of nodes, not of frames: at most two contexts per node, or 16,384 contexts.
  */
 void predictor_begin(struct predictor *p, size_t frames, size_t nodes);
-/* predictor_find of a frame that is not found by its number. */
+/* predictor_find for a frame that is not found by number. */
 struct predictor_context *predictor_seek(struct predictor *p, uint32_t caller);
-/* The way that `child` is at, or PREDICTOR_WAYS. */
+/* The way of `child`, or PREDICTOR_WAYS. */
 uint32_t predictor_way(const struct predictor_context *context, uint32_t child);
 
-/* What is known of the frames below `caller`; good until the next call.  caller < UINT32_MAX. */
+/* The known frames below `caller`; valid until the next call.  caller < UINT32_MAX. */
 static inline struct predictor_context *predictor_find(struct predictor *p, uint32_t caller)
 {
 	if (unlikely(caller >= p->frame_count))
@@ -58,13 +58,13 @@ static inline struct predictor_context *predictor_find(struct predictor *p, uint
 	return context;
 }
 
-/* How many children are known. */
+/* The number of known children. */
 static inline uint32_t predictor_known(const struct predictor_context *context)
 {
 	return context->state & ((1u << PREDICTOR_KNOWN_BITS) - 1);
 }
 
-/* Makes the child at `way` the latest; PREDICTOR_WAYS: a new one. */
+/* Makes the child at `way` the latest; PREDICTOR_WAYS: a new child. */
 static inline void predictor_learn(struct predictor_context *context, uint32_t way, uint32_t child)
 {
 	uint32_t *c = context->child;
@@ -75,7 +75,7 @@ static inline void predictor_learn(struct predictor_context *context, uint32_t w
 		last = predictor_known(context) - 1;
 	}
 	switch (last) {
-	case 6: /* most often, where guesses fail: without a call */
+	case 6: /* the most frequent case of failed guesses: avoid a call */
 		memcpy(moved, &c[0], sizeof(moved));
 		memcpy(&c[1], moved, sizeof(moved));
 		break;

@@ -20,7 +20,7 @@ static bool row_begin(struct cursor *c, struct cursor *row)
 	return cursor_ok(c);
 }
 
-/* Hands a field that could not be read on to the chunk's cursor. */
+/* Copies a row's error to the chunk's cursor. */
 static bool row_good(struct cursor *c, const struct cursor *row)
 {
 	if (!cursor_ok(row))

@@ -3,25 +3,25 @@
 
 /*
  * The small tables of a capture file, row by row: facts, metrics, load objects, processes, threads,
- * mappings, counters.  A chunk of such a type is rows one behind the other, so the payloads of two
- * chunks of one type may be put together into one.  Each row has its size in front: a reader skips
- * the fields that a later version has added at a row's end.
+ * mappings, counters.  A chunk of such a type is a sequence of rows, so payloads of chunks of one
+ * type may be concatenated.  Each row begins with its size, so that a reader can skip fields that a
+ * later version has added at the end.
  *
- * A capture_put_x adds one row.  A capture_get_x reads the next one: false at the end, and at a bad
- * row (cursor_error tells which); strings are borrowed from the payload.
+ * capture_put_x adds one row.  capture_get_x reads the next one: false at the end, and at a bad row
+ * (see cursor_error); strings are borrowed from the payload.
  */
 
 #include "base/cursor.h"
 #include "base/str.h"
 #include "formats/sonde/layout/capture.h"
 
-/* Longer strings in rows are cut. */
+/* Longer strings in rows are truncated. */
 #define CAPTURE_STRING_MAX ((size_t)1 << 20)
 
 struct capture_fact {
 	uint32_t key; /* enum capture_key, or one from the future */
 	struct str string;
-	uint64_t number; /* where capture_fact_is_number(key) */
+	uint64_t number; /* if capture_fact_is_number(key) */
 };
 static inline bool capture_fact_is_number(uint32_t key)
 {
@@ -68,9 +68,9 @@ struct capture_mapping {
 	uint32_t process, object;
 	uint64_t time_ns, low_va, high_va, slide;
 };
-/* Where code was, for those who want to know: frames do without. */
+/* The mappings of code, for information only: frames do not depend on them. */
 void capture_put_mapping(struct strbuf *out, const struct capture_mapping *mapping);
-/* The size is not checked: high_va may have wrapped. */
+/* The size is not checked: high_va may have overflowed. */
 bool capture_get_mapping(struct cursor *c, struct capture_mapping *mapping);
 
 struct capture_count {
@@ -80,7 +80,10 @@ struct capture_count {
 void capture_put_count(struct strbuf *out, const struct capture_count *count);
 bool capture_get_count(struct cursor *c, struct capture_count *count);
 
-/* The last chunk's payload: samples in the file, and those that could not be written. */
+/*
+ * The last chunk's payload: the number of samples in the file, and of those that could not be
+ * written.
+ */
 void capture_put_end(struct strbuf *out, uint64_t samples, uint64_t dropped);
 bool capture_get_end(struct cursor *c, uint64_t *samples, uint64_t *dropped);
 
@@ -93,9 +96,9 @@ struct capture_tick {
 void capture_put_tick(struct strbuf *out, const struct capture_tick *tick);
 bool capture_get_tick(struct cursor *c, struct capture_tick *tick);
 
-/* ---- of files that a profile was written to ---- */
+/* ---- of written profiles ---- */
 
-/* A label of samples; the first is 0. */
+/* A label of samples; numbered from 0. */
 struct capture_label {
 	struct str key, text, unit;
 	int64_t number;
@@ -103,7 +106,7 @@ struct capture_label {
 void capture_put_label(struct strbuf *out, const struct capture_label *label);
 bool capture_get_label(struct cursor *c, struct capture_label *label);
 
-/* A set of them: one more than `rest` has, above all of them; the first is 1. */
+/* A set of labels: those of set `rest`, plus one with a higher number; sets are numbered from 1. */
 struct capture_label_set {
 	uint32_t rest, label;
 };
@@ -119,8 +122,8 @@ void capture_put_note(struct strbuf *out, const struct capture_note *note);
 bool capture_get_note(struct cursor *c, struct capture_note *note);
 
 /*
- * The addresses first … first + count - 1 of an object, in STACKS and SYMBOLS, stand for several
- * frames at one address, or at none: obj_addr.
+ * In STACKS and SYMBOLS, the addresses first … first + count - 1 of an object represent several
+ * frames at one address, or frames without an address: obj_addr.
  */
 struct capture_address {
 	uint32_t object;
@@ -129,19 +132,19 @@ struct capture_address {
 void capture_put_address(struct strbuf *out, const struct capture_address *address);
 bool capture_get_address(struct cursor *c, struct capture_address *address);
 
-/* A function that is in no stack, or whose calls were counted. */
+/* A function outside all stacks, or with counted calls. */
 struct capture_function_row {
 	uint32_t function, object, line;
 	struct str name, file;
-	struct str aliases; /* each ended by NUL; early files have none */
+	struct str aliases; /* each NUL-terminated; old files have none */
 };
 void capture_put_function(struct strbuf *out, const struct capture_function_row *function);
 bool capture_get_function(struct cursor *c, struct capture_function_row *function);
 
 struct capture_arc {
-	uint32_t caller, callee; /* of FUNCTIONS; caller: CAPTURE_NO_ID where not known */
+	uint32_t caller, callee; /* numbers in FUNCTIONS; caller: CAPTURE_NO_ID if unknown */
 	uint64_t calls;
-	/* CAPTURE_PROFILE_COSTS: what they cost, a number per metric; else there are none. */
+	/* With CAPTURE_PROFILE_COSTS: the costs of the calls, one per metric. */
 	int64_t cost[CAPTURE_METRIC_MAX];
 	uint32_t cost_count;
 };

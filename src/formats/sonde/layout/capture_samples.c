@@ -3,12 +3,12 @@
  *
  * times	difference to the sample before, less the chunk's usual difference
  * nodes	a sample at a stack never seen before ends at the newest node there is: how many
- *		nodes were added; 0: an older node, whose id is in the next column
+ * 		nodes were added; 0: an older node, whose id is in the next column
  * threads	runs
  * weights	runs, a column for each metric
  *
- * So a program with one thread and a fixed interval costs one or two bytes a sample, of which zstd
- * leaves the noise of the clock.
+ * So a program with one thread and a fixed interval costs one or two bytes per sample, and zstd
+ * reduces these to the noise of the clock.
  */
 #include "formats/sonde/layout/capture_samples.h"
 
@@ -41,7 +41,9 @@ struct capture_samples_encoder {
 	struct runs_encoder labels;
 };
 
-/* The zone's place among the latest, where it then is the first; CAPTURE_ZONES_RECENT: none. */
+/*
+ * The zone's index among the latest ones, before it moves to the front; CAPTURE_ZONES_RECENT: none.
+ */
 static uint32_t zones_find(struct capture_zones *z, uint32_t zone)
 {
 	uint32_t place = 0;
@@ -130,7 +132,7 @@ static void zone_add(struct capture_samples_encoder *e, uint32_t zone)
 	e->zones.before = zone;
 }
 
-/* A column is known by its place: labels follow zones. */
+/* Columns are identified by position: labels follow zones. */
 static void zones_encode(struct capture_samples_encoder *e, struct strbuf *out)
 {
 	if (e->has_zones || e->has_labels) {
@@ -177,7 +179,7 @@ static int distance_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The median distance in time of the first samples. */
+/* The median time between the first samples. */
 static uint64_t usual_distance(const struct capture_samples_encoder *e)
 {
 	int64_t distances[255];
@@ -367,9 +369,9 @@ bool capture_samples_next(struct capture_samples_decoder *d, struct capture_samp
 	return samples_ok(d);
 }
 
-/* ---- by blocks ---- */
+/* ---- in blocks ---- */
 
-/* Whole columns are read without a look at the others; what is wrong is seen at the end. */
+/* Reads each column on its own; errors are reported at the end. */
 
 static void runs_take(struct capture_runs *r, int64_t *to, size_t count)
 {
@@ -385,7 +387,7 @@ static void runs_take(struct capture_runs *r, int64_t *to, size_t count)
 	}
 }
 
-/* The same of what has 32 bits; false: something else is there. */
+/* The same for values of 32 bits; false: a larger one. */
 static bool runs_take_u32(struct capture_runs *r, uint32_t *to, size_t count)
 {
 	for (size_t i = 0; i < count;) {
@@ -487,7 +489,7 @@ bool capture_samples_take(struct capture_samples_decoder *d, struct capture_samp
 	if (columns_take(d, block,
 		    d->left < CAPTURE_SAMPLES_BLOCK ? (size_t)d->left : CAPTURE_SAMPLES_BLOCK))
 		return true;
-	/* One of them is bad: those before it are good. */
+	/* One of them is bad: return those before it. */
 	*d = before;
 	block->count = 0;
 	block->has_zones = block->has_labels = true;

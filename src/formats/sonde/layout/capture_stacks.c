@@ -1,18 +1,19 @@
 /*
- * STACKS chunks: how stack tree nodes become few bytes.
+ * STACKS chunks: encodes stack tree nodes in few bytes.
  *
- * Frames apart from nodes: an address occurs in many nodes, so nodes name it by a small id.  The
- * new frames of a chunk are sorted by object and address before they get their ids: addresses
- * become short differences, and ids that are close are close in the code.
+ * Frames are stored separately, because an address occurs in many nodes; nodes refer to them by
+ * small ids.  The new frames of a chunk are sorted by object and address before they get ids, so
+ * addresses become short differences, and close ids are close in the code.
  *
- * Nodes come as they were first sampled: a new stack is a chain, each node the child of the one
- * before it.  For a node it takes one code byte: whether it goes on from the node before or begins
- * a new chain, and which frame it has, mostly as a guess of the predictor that came true.  A guess
- * that failed is stored as a distance from the latest guess (call sites of one function are
- * neighbours), and only where there is no guess at all the whole id is written.  A chain's parent
- * is mostly an ancestor of the node before: then it takes one byte, how many nodes to go up.
+ * Nodes come in the order of first samples: a new stack is a chain, in which each node is the child
+ * of the previous one.  A node takes one code byte, which states whether it continues the chain or
+ * begins a new one, and its frame, mostly as a correct guess of the predictor.  After a wrong
+ * guess, the frame is stored as the distance from the latest guess (call sites of one function are
+ * close), and only if there is no guess, its whole id is stored.  The parent of a chain is mostly
+ * an ancestor of the previous node, and takes one byte: the number of levels to go up.
  *
- * Codes, distances, ids and parents are columns of their own, since zstd then sees like with like.
+ * Codes, distances, ids and parents are separate columns, because zstd compresses similar data
+ * better.
  */
 #include "formats/sonde/layout/capture_stacks.h"
 
@@ -24,19 +25,19 @@
 #include "formats/sonde/layout/wire.h"
 
 enum {
-	/* Codes below PREDICTOR_WAYS: the guess at that place. */
+	/* Codes below PREDICTOR_WAYS: the guess with that index. */
 	CODE_NEAR = PREDICTOR_WAYS, /* the frame is a distance from the latest guess */
 	CODE_WHOLE,		    /* the frame's id is written */
-	CODE_CHAIN,		    /* to be added: not a child of the node before */
+	CODE_CHAIN,		    /* added to a code: not a child of the previous node */
 
-	/* How far up a chain's parent is looked for. */
+	/* How many levels up a chain's parent is searched for. */
 	CLIMB_MAX = 127,
 };
 
 enum column {
 	COLUMN_CODE,
 	COLUMN_NEAR,
-	COLUMN_WHOLE_LOW, /* a byte each, which is noise; what is above has a pattern */
+	COLUMN_WHOLE_LOW, /* the low byte, which is noise; the upper ones have a pattern */
 	COLUMN_WHOLE_HIGH,
 	COLUMN_CLIMB,
 	COLUMN_PARENT,
@@ -49,12 +50,12 @@ struct new_frame {
 };
 
 struct capture_stacks_encoder {
-	struct map handles; /* (object, obj_addr) → handle, a number in the order of first sight */
-	VEC(uint32_t) ids;  /* [handle]; not yet good for new frames */
-	uint32_t first_frame; /* of those that wait */
+	struct map handles; /* (object, obj_addr) → handle, numbered in the order of first use */
+	VEC(uint32_t) ids;  /* [handle]; not set yet for new frames */
+	uint32_t first_frame; /* first of the waiting ones */
 	uint32_t first_node;
 	VEC(struct new_frame) frames;
-	VEC(struct capture_node) nodes; /* frames by their handles until they are encoded */
+	VEC(struct capture_node) nodes; /* with handles as frames until encoded */
 	struct predictor predictor;
 	struct strbuf columns[COLUMN_COUNT];
 };
@@ -117,7 +118,7 @@ static int new_frame_compare(const void *a, const void *b)
 	return (x->obj_addr > y->obj_addr) - (x->obj_addr < y->obj_addr);
 }
 
-/* Gives the new frames their ids. */
+/* Assigns ids to the new frames. */
 static void frames_sort(struct capture_stacks_encoder *e)
 {
 	if (e->frames.count == 0)
@@ -127,7 +128,7 @@ static void frames_sort(struct capture_stacks_encoder *e)
 		e->ids.data[e->frames.data[i].handle] = e->first_frame + i;
 }
 
-/* Runs of one object: the object, how many, the first address, then distances. */
+/* Writes runs of one object: the object, the number of addresses, the first one, then distances. */
 static void frames_encode(const struct capture_stacks_encoder *e, struct strbuf *out)
 {
 	size_t count = e->frames.count;
@@ -148,7 +149,7 @@ static void frames_encode(const struct capture_stacks_encoder *e, struct strbuf 
 	}
 }
 
-/* How many parents up from node `from` the node `parent` is, 0: not within reach. */
+/* The number of levels from node `from` up to `parent`; 0: out of reach. */
 static uint32_t climb_distance(
 	const struct capture_node *nodes, uint32_t first_node, uint32_t from, uint32_t parent)
 {
@@ -177,7 +178,7 @@ static void whole_encode(struct capture_stacks_encoder *e, uint32_t frame)
 	wire_put_uleb(&e->columns[COLUMN_WHOLE_HIGH], frame >> 8);
 }
 
-/* The code of `frame` below the node `parent`, whatever else it needs put into its column. */
+/* Returns the code of `frame` below the node `parent`, and adds its other data to the columns. */
 static uint32_t frame_encode(struct capture_stacks_encoder *e, uint32_t parent, uint32_t frame)
 {
 	if (parent < e->first_node) {
@@ -206,7 +207,7 @@ static void node_encode(struct capture_stacks_encoder *e, uint32_t i)
 
 	n->frame = e->ids.data[n->frame];
 	uint32_t code = frame_encode(e, n->parent, n->frame);
-	/* The first node of a chunk always says its parent. */
+	/* The first node of a chunk always states its parent. */
 	if (i == 0 || n->parent != node - 1) {
 		code += CODE_CHAIN;
 		parent_encode(e, node, n->parent);
@@ -357,13 +358,14 @@ static void node_decode(struct stacks_decoder *d)
 }
 
 /*
- * The same for node after node, as long as there is nothing to be wary of: columns are pointers,
- * and a number has four bytes at the most, all of them before its column's end.  Where that does
- * not hold the node is left to node_decode, which says what is wrong if something is.
+ * A fast path for node after node, without checks: columns are pointers, and a number has at most
+ * four bytes, all before its column's end.  Other nodes are left to node_decode, which reports
+ * errors.
  */
 struct quick {
-	const uint8_t *at[COLUMN_COUNT], *most[COLUMN_COUNT]; /* most: less than four bytes left */
-	uint32_t chain; /* from the node behind that one on, each is the child of the one before */
+	const uint8_t *at[COLUMN_COUNT], *most[COLUMN_COUNT]; /* most: fewer than four bytes
+							         follow */
+	uint32_t chain; /* after this node, each one is the child of the previous one */
 };
 
 enum { QUICK_BYTES = 4 };
@@ -382,7 +384,7 @@ static inline struct quick quick_begin(const struct stacks_decoder *d)
 	return q;
 }
 
-/* A number of up to 28 bits; gives how many bytes it takes, 0: it is left. */
+/* Reads a number of up to 28 bits; returns its size, 0: not handled here. */
 static inline unsigned int quick_number(struct quick *q, enum column column, uint32_t *value)
 {
 	const uint8_t *at = q->at[column];
@@ -446,7 +448,7 @@ static inline bool quick_near(struct quick *q, uint32_t base, uint32_t *frame)
 	return at >= 0 && at < UINT32_MAX;
 }
 
-/* caller: UINT32_MAX where the chunk does not know it. */
+/* caller: UINT32_MAX if it is not in the chunk. */
 static inline bool quick_frame(
 	struct predictor *p, struct quick *q, uint32_t caller, uint32_t code, uint32_t *frame)
 {
@@ -469,7 +471,7 @@ static inline bool quick_frame(
 	return is_good;
 }
 
-/* Decodes one node; false: it is left, and nothing of it taken off the columns. */
+/* Decodes one node; false: not handled here, and nothing was consumed. */
 static inline bool quick_node(struct capture_stacks *s, struct quick *q, struct capture_node *n)
 {
 	struct quick before = *q;
@@ -492,7 +494,7 @@ left:
 	return false;
 }
 
-/* Nodes up to `count`, or up to one that takes care. */
+/* Decodes nodes up to `count`, or up to one that must be checked. */
 static void nodes_decode_quickly(struct stacks_decoder *d, size_t count)
 {
 	struct capture_stacks *s = d->s;

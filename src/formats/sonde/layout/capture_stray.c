@@ -1,10 +1,10 @@
 /*
- * Causes are measured at looks, now and then, and what is missing by the system's account, so the
- * sum of the first may be a little more.
+ * Causes are measured by occasional checks, the total by the system's accounting, so the causes may
+ * add up to slightly more than the total.
  */
 #include "formats/sonde/layout/capture_stray.h"
 
-/* Less is not worth saying. */
+/* Shorter times are not reported. */
 #define LEAST_NS UINT64_C(5000000)
 
 static const char *const places[CAPTURE_STRAYS] = {

@@ -1,7 +1,7 @@
 /*
- * SYMBOLS chunks.  Each string is there once, each function (name, file, line, aliases) once; what
- * is left for an address is which function, in columns of differences that are mostly 0 or 1, since
- * addresses come sorted and so do functions.  See capture_symbols.h.
+ * SYMBOLS chunks.  Each string and each function (name, file, line, aliases) is stored once.  An
+ * address only has its functions' numbers, as columns of differences that are mostly 0 or 1, since
+ * both addresses and functions are sorted.  See capture_symbols.h.
  */
 #include "formats/sonde/layout/capture_symbols.h"
 
@@ -16,15 +16,16 @@
 enum { FRAME_IS_INLINE = 1, FRAME_IS_NAMELESS = 2 };
 
 enum column {
-	COLUMN_FUNCTION_NAME, /* of the table of functions: differences of string numbers */
+	COLUMN_FUNCTION_NAME, /* per function in the table: differences of string numbers */
 	COLUMN_FUNCTION_FILE,
 	COLUMN_FUNCTION_LINE,
-	COLUMN_COUNT,	 /* an address each: its frames */
-	COLUMN_FLAGS,	 /* a frame each */
-	COLUMN_FUNCTION, /* difference to the frame before */
-	COLUMN_FILE,	 /* difference of the string numbers of the place's and the function's */
-	COLUMN_LINE,	 /* difference of the place's and the function's */
-	COLUMN_ALIASES,	 /* a function each: a string, as a difference; early files have none */
+	COLUMN_COUNT,	 /* per address: its number of frames */
+	COLUMN_FLAGS,	 /* per frame */
+	COLUMN_FUNCTION, /* difference from the previous frame */
+	COLUMN_FILE,	 /* difference between string numbers of the place's file and the
+			    function's */
+	COLUMN_LINE,	 /* difference between the place's line and the function's */
+	COLUMN_ALIASES,	 /* per function: difference of string numbers; not in old files */
 	COLUMNS
 };
 
@@ -33,7 +34,7 @@ struct address {
 	uint64_t obj_addr;
 };
 
-/* By numbers of strings. */
+/* As numbers of strings. */
 struct function {
 	uint32_t name, file, line, aliases;
 };
@@ -207,7 +208,7 @@ void capture_symbols_encode(struct capture_symbols_encoder *e, struct strbuf *ou
 	symbols_clear(e);
 }
 
-/* The next difference of a column added to base, which must give a number below limit. */
+/* Adds the next difference of a column to base; the result must be below limit. */
 static uint64_t get_number(struct cursor *column, uint64_t base, uint64_t limit)
 {
 	int64_t difference = wire_sleb(column);
@@ -233,7 +234,7 @@ static void strings_decode(
 		d->strings[i] = wire_str(payload);
 }
 
-/* Of the last column, which may be missing. */
+/* Decodes the last column, which may be missing. */
 static void aliases_decode(struct capture_symbols_decoder *d, struct cursor *payload)
 {
 	uint64_t number = 0;

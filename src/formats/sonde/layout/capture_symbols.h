@@ -11,54 +11,54 @@
 #include "formats/sonde/layout/capture.h"
 
 /*
- * What is kept of a name and of a chain of inlined calls: longer names are cut, of longer chains
- * the frames between the innermost and the outermost are left out.
+ * Limits: longer names are truncated; longer chains of inlined calls lose frames between the
+ * innermost and the outermost.
  */
 enum { CAPTURE_NAME_MAX = 16384, CAPTURE_CHAIN_MAX = 256 };
 
 struct capture_symbols_encoder;
 must_use returns_owned struct capture_symbols_encoder *capture_symbols_encoder_create(void);
 void capture_symbols_encoder_destroy(struct capture_symbols_encoder *e);
-/* frames[count], innermost first, count > 0.  Ascending addresses take the least space. */
+/* frames[count], innermost first, count > 0.  Adding addresses in order takes the least space. */
 void capture_symbols_add(struct capture_symbols_encoder *e, uint32_t object, uint64_t obj_addr,
 	const struct capture_symbol_frame *frames, uint32_t count);
-/* About how many bytes wait to be encoded. */
+/* Approximate number of bytes not encoded yet. */
 size_t capture_symbols_waiting(const struct capture_symbols_encoder *e);
-/* A chunk's payload of what waits, which is then no more. */
+/* Appends a chunk's payload with everything waiting, and removes it. */
 void capture_symbols_encode(struct capture_symbols_encoder *e, struct strbuf *out);
 
-/* An address; its frames are to be asked for next. */
+/* An address; read its frames next. */
 struct capture_symbol {
 	uint32_t object;
 	uint64_t obj_addr;
-	uint32_t count; /* of frames, 1 to CAPTURE_CHAIN_MAX */
+	uint32_t count; /* number of frames, 1 to CAPTURE_CHAIN_MAX */
 };
 
 struct capture_function {
 	struct str name, file, aliases;
 	uint32_t line;
-	uint32_t file_number; /* of the string */
+	uint32_t file_number; /* number of the string */
 };
 
-/* Goes over a chunk's addresses and, for each, its frames. */
+/* Iterates over a chunk's addresses and their frames. */
 struct capture_symbols_decoder {
-	struct str *strings;		    /* in the arena; borrowed bytes */
+	struct str *strings;		    /* in the arena; bytes are borrowed */
 	struct capture_function *functions; /* in the arena */
 	uint64_t string_count, function_count;
 	uint64_t left;	   /* addresses */
-	uint64_t run_left; /* of one object */
-	uint64_t function; /* the last frame's */
+	uint64_t run_left; /* addresses left of one object */
+	uint64_t function; /* of the previous frame */
 	struct capture_symbol before;
 	struct cursor addresses, counts, flags, function_numbers, files, lines;
 };
-/* The tables live in the arena, the strings themselves in the payload. */
+/* The tables are in the arena, the strings in the payload. */
 must_use struct error *capture_symbols_begin(
 	struct capture_symbols_decoder *d, struct cursor *payload, struct arena *arena);
 /* False at the end and at a bad row. */
 bool capture_symbols_next(struct capture_symbols_decoder *d, struct capture_symbol *symbol);
-/* To be called symbol->count times after capture_symbols_next.  False where it cannot be read. */
+/* Call it symbol->count times after capture_symbols_next.  False if the data is invalid. */
 bool capture_symbols_frame(struct capture_symbols_decoder *d, struct capture_symbol_frame *frame);
-/* NULL if all that was read so far was good. */
+/* NULL if everything read so far was valid. */
 must_use struct error *capture_symbols_error(const struct capture_symbols_decoder *d);
 
 #endif

@@ -27,7 +27,7 @@ void wire_put_sleb(struct strbuf *out, int64_t value)
 	char bytes[LEB128_BYTES_MAX];
 	size_t size = 0;
 
-	/* Arithmetic shift: until what is left is all copies of the last byte's sign bit. */
+	/* Arithmetic shift, until the rest is only copies of the sign bit of the last byte. */
 	for (; value < -64 || value > 63; value >>= 7)
 		bytes[size++] = (char)(value | 0x80);
 	bytes[size++] = (char)(value & 0x7f);

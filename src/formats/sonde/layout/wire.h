@@ -2,9 +2,9 @@
 #define SONDE_FORMATS_SONDE_LAYOUT_WIRE_H
 
 /*
- * Numbers and strings as sonde's own files hold them: fixed little-endian, LEB128 (DWARF 5 section
- * 7.6), and strings with their length in front.  Reading is base/cursor.h's business; the inlines
- * here only take the one-byte case out of line's way.
+ * Numbers and strings in sonde's own files: fixed little-endian, LEB128 (DWARF 5 section 7.6), and
+ * strings after their length.  base/cursor.h reads them; inline functions here handle only the
+ * one-byte case.
  */
 
 #include "base/cursor.h"
@@ -14,12 +14,12 @@ void wire_put_u16(struct strbuf *out, uint16_t value);
 void wire_put_u32(struct strbuf *out, uint32_t value);
 void wire_put_uleb(struct strbuf *out, uint64_t value);
 void wire_put_sleb(struct strbuf *out, int64_t value);
-/* Length, then the bytes. */
+/* Writes the length, then the bytes. */
 void wire_put_str(struct strbuf *out, struct str s);
 
-/* Borrowed from the cursor's bytes; empty (and bad) if not all there. */
+/* Borrowed from the cursor's bytes; empty, and the cursor bad, if truncated. */
 struct str wire_str(struct cursor *c);
-/* The next run of bytes with its length in front, as a cursor of its own. */
+/* Takes a length and so many bytes, as a separate cursor. */
 struct cursor wire_column(struct cursor *c);
 
 static inline uint64_t wire_uleb(struct cursor *c)

@@ -1,21 +1,22 @@
 /*
  * The BPF program of the exact engine.  It runs at each sample, in the interrupted thread, before
- * the kernel writes the sample: while it runs the stack can't change.  If the stack goes on beyond
- * the piece that the sample will hold, it copies the rest into a ring of its own, so that the
- * recorder can walk a stack of any depth without reading a process that has run on.  Unwinding
- * stays in the recorder: there is one unwinder, and nothing of its tables is in the kernel.
+ * the kernel writes the sample: while it runs, the stack cannot change.  If the stack extends
+ * beyond the piece that the sample will hold, the program copies the rest into a separate ring, so
+ * that the recorder can walk a stack of any depth without reading a process that has continued.
+ * Unwinding stays in the recorder: there is only one unwinder, and its tables are not in the
+ * kernel.
  *
- * Where a stack ends: a main thread's where the kernel put it at exec (mm->start_stack); a thread's
- * at its control block, which both glibc and musl lay at the end of its stack (the base of fs); an
- * alternate signal stack where the thread said.  Only for others, and where memory is missing, the
- * mapping is looked up, which is dearer.
+ * The end of a stack: for a main thread, where the kernel put it at exec (mm->start_stack); for
+ * another thread, its control block, which both glibc and musl put at the end of its stack (the
+ * base of fs); for an alternate signal stack, as registered by the thread.  Only for other stacks,
+ * and if memory is missing, the mapping is looked up, which costs more.
  *
- * A recursion that stays deep would be copied again and again.  So the recorder leaves marks
- * (exact_layout.h), and what lies outside of an intact mark is not copied.
+ * A recursion that stays deep would be copied repeatedly.  So the recorder sets marks
+ * (exact_layout.h), and the stack outside an intact mark is not copied.
  *
- * The licence string: the kernel lends the functions that read user memory (bpf_probe_read_user)
- * only to programs under the GPL or a licence compatible with it. This file may be used under the
- * MIT licence, as all of sonde, or under the GPL version 2.
+ * The licence string: the kernel allows the functions that read user memory (bpf_probe_read_user)
+ * only to programs under the GPL or a compatible licence.  This file may be used under the MIT
+ * licence, like all of sonde, or under the GPL version 2.
  *
  * Sources: the kernel's Documentation/bpf/ringbuf.rst, bpf_helpers' own descriptions in
  * linux/bpf.h; a sample's user registers are those that perf itself dumps (perf_get_regs_user).
@@ -32,18 +33,18 @@ char _license[] SEC("license") = "Dual MIT/GPL";
 #define USER_CS	   0x33u /* of 64-bit code */
 /* No stack is larger: an address further away is in another one. */
 #define FAR_BYTES ((uint64_t)128 << 20)
-/* The walker reads some words beyond the outermost frame. */
+/* The walker reads several words beyond the outermost frame. */
 #define SLACK_BYTES 64u
-/* So much is copied without checking marks. */
+/* This much is copied without checking marks. */
 #define CHEAP_BYTES ((uint64_t)32 << 10)
 /* Copied beyond what a mark needs, in case the walker does not recognise some of its frames. */
 #define MARGIN_BYTES ((uint64_t)8 << 10)
 #define PIECES_MAX   16384u
-/* So much is tried if the mapping's end is unknown. */
+/* This much is tried if the mapping's end is unknown. */
 #define BLIND_BYTES ((uint64_t)64 << 10)
 
 /*
- * The parts of the kernel's types that are needed here; the loader finds the members in the
+ * The parts of the kernel's types that are needed here; the loader relocates the members to the
  * kernel's own types.
  */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -129,7 +130,7 @@ struct {
 	__type(value, struct exact_processes);
 } processes SEC(".maps");
 
-/* The current sample, and what its thread says about the end of its stack. */
+/* The current sample, and its thread's data about the end of its stack. */
 struct sample {
 	uint64_t time_ns, sp;
 	uint32_t pid, tid, dump_bytes;
@@ -138,15 +139,15 @@ struct sample {
 
 /* The copying of a rest. */
 struct copying {
-	struct exact_piece piece; /* its va: where copying goes on */
-	uint64_t paged_va;	  /* up to here it is copied page by page */
+	struct exact_piece piece; /* its va: the position of copying */
+	uint64_t paged_va;	  /* pages up to here are copied one by one */
 	uint64_t bytes;		  /* copied */
 	uint32_t absent, looked_up, is_lost;
 };
 
 /*
- * The verifier checks a global function once, independently of its callers.  With these functions
- * inline it would check them once for each path to them, and take three times as long.
+ * The verifier checks a global function once, independently of its callers.  If these functions
+ * were inlined, it would check them once for each path to them, and take three times as long.
  */
 
 /* The entry of a thread; EXACT_THREADS: it has none. */
@@ -200,8 +201,8 @@ __weak int is_intact(const struct exact_mark *mark)
 }
 
 /*
- * Notes a sample.  A mark below the sp of any sample after its own is gone: its frames were left,
- * and what is there now is not what the walker remembers, even if it looks the same.
+ * Registers a sample.  A mark below the sp of any later sample is gone: its frames were left, and
+ * what is there now is not what the walker remembers, even if it looks the same.
  */
 static void note_sample(struct exact_thread *thread, const struct sample *s)
 {
@@ -209,7 +210,9 @@ static void note_sample(struct exact_thread *thread, const struct sample *s)
 
 	if (marks_ns != thread->popped_ns) {
 		thread->popped_ns = marks_ns;
-		/* The marks came too late, after another sample, whose sp is unknown to them. */
+		/*
+		 * The marks came too late, after another sample with an sp that is unknown to them.
+		 */
 		thread->popped_va = marks_ns == thread->last_ns ? 0 : UINT64_MAX;
 	}
 	if (thread->popped_va < s->sp)
@@ -258,7 +261,7 @@ static int is_between(uint64_t va, uint64_t low_va, uint64_t high_va)
 }
 
 /*
- * Sets where the rest ends, and why.  thread_bytes: the limit for other stacks than the main one.
+ * Sets where the rest ends, and why.  thread_bytes: the limit for stacks other than the main one.
  */
 __weak int find_end(const struct sample *s, struct copying *c, uint64_t thread_bytes)
 {
@@ -293,7 +296,7 @@ __weak int find_end(const struct sample *s, struct copying *c, uint64_t thread_b
 
 /* ---- copying ---- */
 
-/* Memory is missing: goes on page by page, and no further than the mapping. */
+/* Memory is missing: continue page by page, and not beyond the mapping. */
 static void meet_gap(struct copying *c, uint32_t size)
 {
 	uint64_t va = c->piece.va, end_va;

@@ -1,10 +1,10 @@
 /*
  * The BPF program and the recorder share a ring and tables of threads and processes.  All of these
- * are mapped memory, so that a sample costs no system call here.
+ * are mapped memory, so that a sample needs no system call here.
  *
- * libbpf loads the program and fits it to the running kernel's structures (CO-RE).  The object file
- * has two programs: one for newer kernels, which pass a sample's time to it, and one for older
- * kernels.
+ * libbpf loads the program and relocates it for the running kernel's structures (CO-RE).  The
+ * object file has two programs: one for newer kernels, which pass a sample's time to it, and one
+ * for older kernels.
  */
 #include "record/engines/exact/exact.h"
 
@@ -27,7 +27,7 @@
 #include "record/engines/exact/exact_ring.h"
 #include "record/engines/exact/exact_tuning.h"
 
-/* The object file of the BPF program; made by the build. */
+/* The object file of the BPF program, included by the build. */
 extern const unsigned char exact_object[];
 extern const size_t exact_object_bytes;
 
@@ -37,7 +37,7 @@ struct exact_program {
 	struct bpf_object *object;
 	int fd;
 	size_t ring_bytes; /* of the map "rests", as granted */
-	bool is_plain;	   /* the one for kernels before 6.2, without the sample's time */
+	bool is_plain;	   /* the program for kernels before 6.2, without the sample's time */
 };
 
 /* ---- the program ---- */
@@ -55,7 +55,7 @@ static int keep_words(enum libbpf_print_level level, const char *format, va_list
 		return 0;
 	vsnprintf(words, sizeof(words), format, arguments);
 	words[strcspn(words, "\n")] = '\0';
-	/* The first is the cause; the others say what failed because of it. */
+	/* The first one is the cause; the others are its consequences. */
 	if (last_words[0] == '\0')
 		memcpy(last_words, words, sizeof(words));
 	return 0;
@@ -84,7 +84,7 @@ static void exact_program_unload(struct exact_program *p)
 	p->object = NULL;
 }
 
-/* Loads one of the two programs with a ring of that size. 0, or an errno. */
+/* Loads one of the two programs, with a ring of that size. 0, or an errno. */
 static int load_program(
 	struct exact_program *p, const struct exact_settings *settings, size_t ring_bytes)
 {
@@ -155,11 +155,9 @@ static int exact_program_map(const struct exact_program *p, const char *name)
 #define THREAD_BYTES_FIRST ((uint64_t)4 << 20)
 /* The limit for stacks in large mappings: coroutines' are in heaps, and few are as deep as that. */
 #define MAPPED_BYTES_FIRST ((uint64_t)256 << 10)
-/*
- * A copy of this size costs the target more than waking the recorder, which then moves the marks.
- */
+/* A copy of this size costs the target more than waking the recorder, which then sets new marks. */
 #define WAKE_BYTES ((uint32_t)256 << 10)
-/* A rest so much older than what has been drained belongs to a lost sample. */
+/* A rest this much older than the drained samples belongs to a lost sample. */
 #define LATE_NS UINT64_C(50000000)
 /* If the program does not get a sample's time, its own differs by at most this. */
 #define SLACK_NS UINT64_C(250000)
@@ -169,7 +167,7 @@ struct exact {
 	struct exact_tuning tuning;
 	struct exact_processes *processes; /* shared with the program */
 	int ring_fd, counts_fd;
-	int wake_fd; /* an epoll */
+	int wake_fd; /* an epoll descriptor */
 	struct exact_ring ring;
 	void *consumer_map, *producer_map;
 };
@@ -179,7 +177,7 @@ static size_t page_bytes(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* ---- what is needed ---- */
+/* ---- requirements ---- */
 
 static bool has_capability(unsigned int capability)
 {
@@ -200,7 +198,7 @@ const char *exact_lacks(void)
 	return NULL;
 }
 
-/* ---- what is shared ---- */
+/* ---- shared memory ---- */
 
 static struct error *map_shared(struct exact *x)
 {
@@ -225,8 +223,8 @@ static struct error *map_shared(struct exact *x)
 }
 
 /*
- * The ring itself is readable while there is anything in it, and would wake us for every sample.
- * So an edge-triggered epoll wakes us only when the program asks for it.
+ * The ring itself is readable while it contains anything, and would wake us for every sample.  So
+ * an edge-triggered epoll wakes us only when the program requests it.
  */
 static struct error *watch_ring(struct exact *x)
 {
@@ -324,7 +322,7 @@ void exact_rest(struct exact *x, const struct perf_sample *sample, struct stack_
 		.slack_ns = x->tuning.slack_ns,
 	};
 
-	/* A round may have many samples: gives back the room of the last one's rest at once. */
+	/* A round may have many samples: release the last one's rest immediately. */
 	exact_ring_release(&x->ring, 0);
 	exact_ring_find(&x->ring, &key, rest);
 }
@@ -348,7 +346,7 @@ void exact_learn(struct exact *x, const struct perf_sample *sample, const struct
 	exact_tuning_learn(&x->tuning, sample, rest, history, is_short);
 }
 
-/* ---- whose samples ---- */
+/* ---- which processes ---- */
 
 void exact_only_known(struct exact *x)
 {

@@ -2,8 +2,8 @@
 #define SONDE_RECORD_ENGINES_EXACT_EXACT_LAYOUT_H
 
 /*
- * What the BPF program of the exact engine and the recorder exchange: the program's settings, the
- * pieces of stacks in its ring, and its table of threads.  Both compilers read this.
+ * Data shared by the BPF program of the exact engine and the recorder: the program's settings, the
+ * pieces of stacks in its ring, and its table of threads.  Compiled by both compilers.
  */
 
 #include <stdint.h>
@@ -18,10 +18,10 @@ enum {
 /* The program's constants. */
 struct exact_settings {
 	uint32_t dump_bytes;   /* of stack in each sample, if the kernel does not report it */
-	uint32_t wake_bytes;   /* wake the recorder when the ring holds that much */
-	uint64_t main_bytes;   /* the most to copy of a main thread's stack */
-	uint64_t thread_bytes; /* of another stack, of a thread without an entry */
-	uint64_t mapped_bytes; /* likewise, of a stack that ends somewhere in a mapping */
+	uint32_t wake_bytes;   /* wake the recorder when the ring has that much */
+	uint64_t main_bytes;   /* maximum to copy of a main thread's stack */
+	uint64_t thread_bytes; /* of another stack, for a thread without an entry */
+	uint64_t mapped_bytes; /* the same, for a stack that ends somewhere in a mapping */
 };
 
 /* Why a rest ends where it does. */
@@ -33,23 +33,23 @@ enum exact_end {
 
 /* A piece of the rest of one sample's stack, [va, va + size), and the record's size bytes. */
 struct exact_piece {
-	uint64_t time_ns; /* of the sample; in old kernels of the copy, shortly before it */
+	uint64_t time_ns; /* of the sample; in old kernels, of the copy shortly before it */
 	uint64_t sp;	  /* of the sample */
 	uint64_t va;
-	uint64_t low_va, high_va; /* of the rest: all that should be copied */
+	uint64_t low_va, high_va; /* of the rest: everything that should be copied */
 	uint32_t tid;		  /* of the sample */
 	uint32_t size;
 	uint32_t end;	    /* enum exact_end */
-	uint32_t is_wanted; /* the rest was wanted whole; see exact_thread */
+	uint32_t is_wanted; /* the whole rest was requested; see exact_thread */
 };
 
 enum { EXACT_MARKS = 16, EXACT_MARK_SLOTS = 16 };
 
 /*
- * A run of frames of a thread's last stack, represented by a few of them: where the return address
- * is, its value, and the print (unwind/print.h) of the three words above it.  While these are
- * unchanged, the stack outside of them is assumed to be unchanged, as in suffix reuse.  To
- * recognise it, the walker needs memory up to need_va.
+ * A run of frames of a thread's last stack, represented by some of them: the position of the return
+ * address, its value, and the print (unwind/print.h) of the three words above it.  While these are
+ * unchanged, the stack outside them is assumed to be unchanged, as in suffix reuse.  To recognise
+ * it, the walker needs memory up to need_va.
  */
 struct exact_mark {
 	uint64_t need_va;
@@ -57,18 +57,19 @@ struct exact_mark {
 	uint64_t pc[EXACT_MARK_SLOTS], print[EXACT_MARK_SLOTS];
 };
 
-/* A thread: what the recorder tells the program, and what the program keeps. */
+/* A thread: data from the recorder for the program, and data of the program. */
 struct exact_thread {
-	uint64_t version;     /* odd while the recorder writes: do not read */
-	uint64_t limit_bytes; /* of a stack that is not the main thread's; main_bytes: unknown */
-	uint64_t marks_ns;    /* the sample of the marks, by its last_ns */
+	uint64_t version;     /* odd while the recorder writes; then do not read */
+	uint64_t limit_bytes; /* for a stack that is not the main thread's; main_bytes: unknown */
+	uint64_t marks_ns;    /* the sample of the marks, as in last_ns */
 	uint32_t tid;	      /* 0: free */
 	uint32_t mark_count;
-	uint32_t wanted; /* incremented: the next sample should be whole, whatever the marks */
-	uint32_t given;	 /* by the program: wanted at the last whole sample */
-	/* The program's: the time of the last sample, and the marks that popped_va is for. */
+	uint32_t wanted; /* incremented to request that the next sample be whole, regardless of
+			    marks */
+	uint32_t given;	 /* by the program: the value of wanted at the last whole sample */
+	/* By the program: the time of the last sample, and the marks that popped_va is for. */
 	uint64_t last_ns, popped_ns;
-	uint64_t popped_va; /* the highest sp of the samples since then: inner marks are gone */
+	uint64_t popped_va; /* the highest sp of the samples since then: marks below it are gone */
 	struct exact_mark marks[EXACT_MARKS]; /* innermost first */
 };
 
@@ -81,24 +82,24 @@ static inline uint32_t exact_hash(uint32_t tid)
 }
 
 /*
- * The processes whose stacks are wanted, if the events sample others, too: a bit for each, by the
- * lower bits of its pid.  Several may share a bit, which costs a copy now and then.
+ * The processes whose stacks are wanted, if the events also sample others: a bit for each, by the
+ * lower bits of its pid.  Several processes may share a bit, which occasionally costs a copy.
  */
 enum { EXACT_PROCESSES = 1 << 16 };
 
 struct exact_processes {
-	uint64_t is_on; /* 0: all are wanted */
+	uint64_t is_on; /* 0: all processes are wanted */
 	uint64_t bits[EXACT_PROCESSES / 64];
 };
 
-/* Counted by the program, on each CPU. */
+/* Counts by the program, per CPU. */
 struct exact_counts {
-	uint64_t samples;   /* that it was run for */
+	uint64_t samples;   /* samples for which it ran */
 	uint64_t rests;	    /* samples for which it copied a rest */
-	uint64_t bytes;	    /* of stack, in those */
-	uint64_t marked;    /* samples in which a mark was intact, with a rest or without */
+	uint64_t bytes;	    /* bytes of stack copied */
+	uint64_t marked;    /* samples with an intact mark, with or without a rest */
 	uint64_t limited;   /* rests that ended at the limit of bytes */
-	uint64_t lost;	    /* rests for which the ring had no room, at least for a part */
+	uint64_t lost;	    /* rests that did not fit into the ring completely */
 	uint64_t absent;    /* pages that were not in memory */
 	uint64_t looked_up; /* mappings */
 };

@@ -1,6 +1,6 @@
 /*
- * The thread and its starter share the loader, and the last to leave frees it.  So a recording that
- * ends before the program is loaded does not wait for it.
+ * The thread and its starter share the loader, and the last one to leave frees it.  So a recording
+ * that ends before the program is loaded does not wait for it.
  */
 #include "record/engines/exact/exact_loader.h"
 

@@ -1,6 +1,6 @@
 /*
- * The exact engine in a build without libbpf or a compiler for BPF: it cannot be opened, so nothing
- * else is ever called.
+ * The exact engine in a build without libbpf or a BPF compiler: it cannot be opened, so the other
+ * functions are never called.
  */
 #include "record/engines/exact/exact.h"
 

@@ -1,8 +1,8 @@
 /*
  * The protocol is that of the kernel's Documentation/bpf/ringbuf.rst.  Each record has a header of
  * two words.  The first has its size and two flags: the record is still being written, or was
- * discarded.  The size is valid as soon as the producer's position includes the record, so we can
- * go past a record that is still being written.
+ * discarded.  The size is valid as soon as the producer's position includes the record, so a record
+ * that is still being written can be skipped.
  */
 #include "record/engines/exact/exact_ring.h"
 
@@ -17,9 +17,9 @@ _Static_assert((int)STACK_REST_WHOLE == EXACT_END_STACK, "one numbering");
 _Static_assert((int)STACK_REST_MARKED == EXACT_END_MARK, "one numbering");
 _Static_assert((int)STACK_REST_LIMITED == EXACT_END_LIMIT, "one numbering");
 
-/* If such a part of the ring waits, it is moved out. */
+/* If more than this part of the ring is waiting, records are moved out. */
 #define KEEP_PART 4
-/* A rest no larger than this is copied when it is read, so that the ring can move on. */
+/* A rest up to this size is copied when it is read, to free the ring. */
 #define COPIED_BYTES ((uint64_t)64 << 10)
 
 /* Records are ordered by time, except for the time that a CPU may take to write one. */
@@ -33,8 +33,8 @@ static uint32_t header_word(const struct exact_ring *r, uint64_t position)
 }
 
 /*
- * A record's bytes after its header, put together if they wrap; at most one record in a ring does.
- * A header never wraps.
+ * A record's bytes after its header, joined if they wrap; at most one record in a ring does.  A
+ * header never wraps.
  */
 static const uint8_t *record_bytes(struct exact_ring *r, const struct exact_record *record)
 {
@@ -140,7 +140,7 @@ static void add_piece(
 }
 
 /*
- * The time of the sample's rest; the nearest of several, which there can only be if times differ.
+ * The time of the sample's rest; the nearest one if times differ and there are several.
  * UINT64_MAX: there is none.
  */
 static uint64_t nearest_time(struct exact_ring *r, const struct exact_key *key)
@@ -184,7 +184,7 @@ static void drop_kept(struct exact_ring *r, struct exact_record *record)
 	record->kept = NULL;
 }
 
-/* Gives back the ring up to the first record that is still needed in it. */
+/* Releases the ring up to the first record that still needs it. */
 static void move_on(struct exact_ring *r)
 {
 	size_t i = r->gone > r->first ? r->gone : r->first;
@@ -220,7 +220,7 @@ void exact_ring_keep(struct exact_ring *r)
 
 /* ---- the reader ---- */
 
-/* The reader keeps the piece until the next release. */
+/* Keeps the piece for the reader until the next release. */
 static void hold(struct exact_ring *r, struct exact_record *record, size_t i)
 {
 	record->is_done = record->is_held = true;

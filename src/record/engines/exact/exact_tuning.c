@@ -1,10 +1,10 @@
 /*
- * A copy costs more the longer it is, and one that is too short costs a truncated stack.  So bytes
- * copied in vain lower the limit at once, and a missed end raises it by much.
+ * A longer copy costs more, and one that is too short gives a truncated stack.  So bytes copied in
+ * vain lower the limit immediately, and a missed end raises it a lot.
  *
- * Marks are laid from the innermost frame outwards at distances that double.  So if the next sample
- * finds the stack changed down to some frame, the next mark outside of that is at most twice as
- * far, and what is copied is in proportion to what has changed.
+ * Marks are set from the innermost frame outwards at distances that double.  So if the stack has
+ * changed up to some frame at the next sample, the next mark outside it is at most twice as far,
+ * and the copy is proportional to the change.
  *
  * A mark spans more frames than the walker must recognise in a row, as some near its inner end may
  * have changed although the return addresses in the mark have not.
@@ -22,7 +22,7 @@ enum {
 	PRINT_BYTES = 24, /* of a frame from its sp on, by which the walker recognises it */
 };
 
-/* For so many samples a thread does without marks after they have misled us. */
+/* For this many samples, a thread does without marks after they were wrong. */
 #define WITHOUT_MIN 256u
 #define WITHOUT_MAX (1u << 16)
 
@@ -44,9 +44,7 @@ bool marks_trust_ask(struct marks_trust *trust)
 	return false;
 }
 
-/*
- * Fills in the mark whose innermost frame is the given one.  False: the stack is not deep enough.
- */
+/* Sets the mark that begins at the given frame.  False: the stack is not deep enough. */
 static bool fill_mark(
 	const struct unwind_history *history, size_t innermost, struct exact_mark *mark)
 {
@@ -119,7 +117,7 @@ struct exact_thread *exact_threads_add(
 	if (thread)
 		return thread;
 	thread = find(threads, tid, 0);
-	if (!thread) /* any will do, if it is not always the same */
+	if (!thread) /* any will do, if it varies */
 		thread = probe(threads, tid, tid % EXACT_PROBES);
 	begin_write(thread);
 	thread->tid = tid;
@@ -143,17 +141,17 @@ void exact_thread_mark(struct exact_thread *thread, const struct exact_mark *mar
 
 /* ---- learning ---- */
 
-/* So much copied in vain lowers the thread's limit. */
+/* This much copied in vain lowers the thread's limit. */
 #define WASTE_BYTES ((uint64_t)64 << 10)
 #define LIMIT_MIN   ((uint64_t)8 << 10)
-/* A raised limit is held for so many samples, unless it is higher than HELD_MAX. */
+/* A raised limit is held for this many samples, unless it exceeds HELD_MAX. */
 #define HELD_MAX   ((uint64_t)256 << 10)
 #define HOLD_FIRST 1024u
 #define HOLD_MAX   (1u << 16)
-/* After so many samples a request for a whole stack counts as lost. */
+/* After this many samples, a request for a whole stack counts as lost. */
 #define WANTED_SAMPLES 256
 
-/* The limit was too low: holds it for a while, each time twice as long. */
+/* The limit was too low: hold it for a while, each time twice as long. */
 static void hold_limit(struct exact_request *request)
 {
 	request->limit_hold = request->limit_hold ? 2 * request->limit_hold : HOLD_FIRST;
@@ -163,9 +161,9 @@ static void hold_limit(struct exact_request *request)
 }
 
 /*
- * The limit matters only for stacks with an unknown end: what was copied beyond the outermost frame
- * was in vain, and what the limit cut off was missing.  A thread may run many stacks in turn,
- * shallow and deep ones, such as those of coroutines.
+ * The limit matters only for stacks with an unknown end: bytes copied beyond the outermost frame
+ * were in vain, and bytes beyond the limit were missing.  A thread may alternate between shallow
+ * and deep stacks, such as those of coroutines.
  */
 static void adapt_limit(struct exact_thread *thread, struct exact_request *request,
 	const struct stack_rest *rest, uint64_t root_va, bool is_short)
@@ -188,7 +186,7 @@ static void adapt_limit(struct exact_thread *thread, struct exact_request *reque
 	thread->limit_bytes = limit < EXACT_STACK_BYTES_MAX ? limit : EXACT_STACK_BYTES_MAX;
 }
 
-/* Requests one whole stack for a check that is due. */
+/* Requests a whole stack if a check is due. */
 static void want_whole(struct exact_thread *thread, struct exact_request *request,
 	const struct unwind_history *history, bool is_served)
 {
@@ -202,8 +200,8 @@ static void want_whole(struct exact_thread *thread, struct exact_request *reques
 }
 
 /*
- * Sets marks in the stack of the thread's last sample.  Marks of an earlier sample would come too
- * late: new ones will be set when the last one has been walked.
+ * Sets marks in the stack of the thread's last sample.  Marks for an earlier sample would come too
+ * late; then new ones are set after the last one has been walked.
  */
 static void mark_anew(const struct exact_tuning *t, struct exact_thread *thread,
 	const struct unwind_history *history, uint64_t sample_ns)
@@ -234,7 +232,7 @@ static uint64_t outermost_sp(const struct unwind_history *history)
 }
 
 /*
- * The thread's entry; NULL if it has none and needs none, as its whole stack is in the dump.
+ * The thread's entry; NULL if it has none and needs none, because its whole stack is in the dump.
  */
 static struct exact_thread *entry_of(struct exact_tuning *t, const struct perf_sample *sample,
 	const struct unwind_history *history, bool needs_one)

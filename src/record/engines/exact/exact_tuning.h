@@ -3,9 +3,9 @@
 
 /*
  * How much of each thread's stack is copied, learned from earlier walks.  The BPF program has three
- * things for each thread: marks, from which outwards the stack is what it was; a request for a
- * whole stack, for the checks of suffix reuse; and a limit, for stacks whose end is unknown, such
- * as a coroutine's within a large heap.  The preloaded library has marks, too.
+ * things for each thread: marks, outside which the stack is unchanged; a request for a whole stack,
+ * for the checks of suffix reuse; and a limit, for stacks with an unknown end, such as a
+ * coroutine's within a large heap.  The preloaded library also has marks.
  */
 
 #include <stdbool.h>
@@ -19,56 +19,57 @@
 /* ---- marks ---- */
 
 /*
- * Return addresses of frames that are gone may remain in unused parts of new frames, where they
- * look as if nothing had changed.  A thread for which this has misled us does without marks for a
- * while, each time twice as long.  Zero at the thread's start.
+ * Return addresses of former frames may remain in unused parts of new frames, where they look as if
+ * nothing had changed.  A thread for which this was wrong does without marks for a while, each time
+ * twice as long.  Zero at the thread's start.
  */
 struct marks_trust {
-	uint32_t samples_without; /* samples without marks still to come */
+	uint32_t samples_without; /* how many samples without marks are left */
 	uint32_t lately;	  /* how many there were last time */
 };
-/* A mark has misled us. */
+/* A mark was wrong. */
 void marks_trust_lose(struct marks_trust *trust);
 /* Counts a sample.  False: set no marks after it. */
 bool marks_trust_ask(struct marks_trust *trust);
 
-/* Chooses marks in a thread's last stack, innermost first; returns how many. */
+/* Chooses marks in a thread's last stack, innermost first; returns their number. */
 uint32_t exact_marks_choose(
 	const struct unwind_history *history, struct exact_mark marks[EXACT_MARKS]);
 
 /* The entry of a thread in the table of EXACT_THREADS; NULL: none. */
 struct exact_thread *exact_threads_find(struct exact_thread *threads, uint32_t tid);
 /*
- * The same, made if it has none: without marks, and with limit_bytes.  If there is no room, another
- * thread loses its entry, which costs it only larger copies.
+ * The same, added if missing: without marks, and with limit_bytes.  If there is no room, another
+ * thread loses its entry, which only leads to larger copies.
  */
 struct exact_thread *exact_threads_add(
 	struct exact_thread *threads, uint32_t tid, uint64_t limit_bytes);
-/* Replaces a thread's marks, while the program may be reading them, with those of a sample. */
+/* Replaces a thread's marks with those of a sample, even while the program reads them. */
 void exact_thread_mark(struct exact_thread *thread, const struct exact_mark *marks,
 	uint32_t mark_count, uint64_t marks_ns);
 
 /* ---- learning ---- */
 
-/* A deeper stack is truncated. */
+/* Deeper stacks are truncated. */
 #define EXACT_STACK_BYTES_MAX ((uint64_t)64 << 20)
 
-/* What only the recorder knows of the thread in the same entry of the table. */
+/* The recorder's own data about the thread in the same entry of the table. */
 struct exact_request {
 	bool is_open;	     /* a whole stack was requested */
 	uint32_t age;	     /* samples since then */
-	uint32_t limit_hold; /* for so many samples the limit is held after it was too low */
-	uint32_t limit_held; /* how many of them are still to come */
+	uint32_t limit_hold; /* number of samples to hold the limit after it was too low */
+	uint32_t limit_held; /* how many of them are left */
 	struct marks_trust trust;
 };
 
 struct exact_tuning {
 	struct exact_thread *threads; /* [EXACT_THREADS], shared with the program */
 	struct exact_request requests[EXACT_THREADS];
-	uint64_t slack_ns; /* the program's time of a sample may differ by this from the sample's */
+	uint64_t slack_ns; /* maximum difference between the program's time of a sample and the
+			      sample's */
 };
 
-/* As exact_learn, exact.h. */
+/* Like exact_learn, exact.h. */
 void exact_tuning_learn(struct exact_tuning *t, const struct perf_sample *sample,
 	const struct stack_rest *rest, const struct unwind_history *history, bool is_short);
 

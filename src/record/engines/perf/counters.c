@@ -1,10 +1,10 @@
 /*
- * What perf events count.
+ * The counts of perf events.
  *
  * Rings report losses only when there is room again.  Events report them only when they are read,
- * and not on all kernels.  So the larger of the two numbers holds.
+ * and not on all kernels.  So the larger of the two numbers is used.
  *
- * counter_pace.h says why we choose the periods of other events.
+ * counter_pace.h explains how the periods of other events are chosen.
  */
 #include "record/engines/perf/counters.h"
 
@@ -12,7 +12,7 @@
 
 /* ---- CPU time and losses ---- */
 
-/* At most such a part of the time is spent on reading the events. */
+/* At most this part of the time is spent on reading the events. */
 #define COUNTS_PART 200
 
 struct perf_event_counts perf_tally_counts(struct perf_tally *t)
@@ -68,7 +68,7 @@ void counters_take(struct counters *c, const struct counted_sample *counted)
 	struct counter_pace *pace = &c->paces[gear->counter];
 
 	recording_take_counter(c->recording, &counted->sample, gear->counter);
-	/* Other samples are from before the last change. */
+	/* Other samples precede the last change. */
 	if (gear->period && gear->gear == pace->gear &&
 		counter_pace_sample(pace, counted->sample.time_ns))
 		perf_event_set_shift(c->events, gear->counter, pace->gear);

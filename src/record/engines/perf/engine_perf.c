@@ -1,22 +1,23 @@
 /*
  * The snapshot engine: at each sample perf events leave the registers and a copy of the top of the
- * stack in ring buffers.  Stacks are walked straight from the rings.  What the tracking events
- * report goes to the process table, so that at each sample the table is what the system was.
+ * stack in ring buffers.  Stacks are walked straight from the rings.  Reports of the tracking
+ * events go to the process table, so that at each sample the table equals the system's state at
+ * that time.
  *
- * The exact engine is the same with a BPF program at each event that samples (exact.h).  As it
- * copies what is needed of the stack, the copy in the sample is small, and so are the rings.  Where
- * it is allowed and the user did not choose an engine, the snapshot engine becomes the exact one:
- * the program is loaded in the background, so that no target waits for it, and joins the sampling
- * once a stack needs it.
+ * The exact engine is the same with a BPF program attached to each sampling event (exact.h).  The
+ * program copies the needed part of the stack, so the copy in the sample is small, and so are the
+ * rings.  If allowed, and if the user did not choose an engine, the snapshot engine becomes the
+ * exact one: the program is loaded in the background, so that no target waits for it, and is used
+ * from the first stack that needs it.
  *
- * The kernel runs the program at the events that have it, and at those inherited from them
- * afterwards; a thread that was made before would go on without.  So all events are opened anew,
- * with the program and smaller copies of the stack, on each living thread.  When all have them, the
- * old ones stop as these start, and no time is sampled twice.  If threads are made too quickly, or
- * are too many, events on the CPUs take their place.
+ * The kernel runs the program for the events that have it, and for those inherited from them later;
+ * an existing thread would continue without it.  So all events are reopened, with the program and
+ * smaller copies of the stack, on each living thread.  When all threads have them, the old ones
+ * stop as these start, so that no time is sampled twice.  If threads are created too quickly, or
+ * are too many, events on the CPUs replace them.
  *
  * Events hang up when their last task is gone, but also when the kernel takes them off a task that
- * a set-uid exec has made more powerful.  The target must go on undisturbed then, so its end is
+ * a set-uid exec has made more powerful.  The target must continue undisturbed then, so its end is
  * never inferred from an event.
  */
 #include <errno.h>
@@ -54,10 +55,11 @@ struct engine_perf {
 	struct keeper *keeper;	   /* NULL: the recorder itself must drain the rings in time */
 	struct preload_wake *wake; /* NULL: the library is not in the target */
 	struct perf_tally tally;
-	struct exact *exact;	     /* NULL: no program is at the events */
+	struct exact *exact;	     /* NULL: the events have no program */
 	struct exact_loader *loader; /* NULL: none is loading */
 	struct exact *ready;	     /* loaded, but not needed so far */
-	int exact_poll_fd; /* an epoll of the loader's descriptor, then the program's; -1: none */
+	int exact_poll_fd; /* an epoll on the loader's descriptor, later on the program's; -1:
+			      none */
 	bool is_joining;   /* threads may have fresh events in addition to those in the set */
 	struct perf_attach_result attached;
 	bool everybody; /* the target is the whole machine */
@@ -75,26 +77,25 @@ struct engine_perf {
 	struct thinning thinning;
 	struct short_lives lives;
 	uint64_t hung_up_ns; /* when the events were first seen hung up; 0: they have not */
-	uint64_t stop_ns;    /* when to stop sampling; 0: at no given time, or it has stopped */
-	uint64_t stopped_ns; /* when it stopped; 0: it has not */
+	uint64_t stop_ns;    /* when to stop sampling; 0: no time set, or already stopped */
+	uint64_t stopped_ns; /* when it stopped; 0: not yet */
 	bool rate_changed;
 };
 
 static const struct engine_ops engine_perf_ops, engine_perf_exact_ops;
 
 /*
- * Bytes of user stack in a sample where the program copies the rest.  Of the sizes tried, from 512
+ * Bytes of user stack in a sample if the program copies the rest.  Of the sizes tried, from 512
  * bytes to 16 KB, this one costs the target least.
  */
 #define EXACT_DUMP_BYTES 4096u
 
-/* ---- whether the program is to join ---- */
+/* ---- whether to use the program ---- */
 
 /*
- * Whether a stack went on beyond what the kernel had copied of it.  Where none does, events that
- * threads have inherited are better.  The kernel swaps these as a whole at a switch, but fresh
- * events of each thread one by one, which costs a program that switches all the time a third of its
- * samples.
+ * Whether a stack extended beyond the kernel's copy.  If none does, events inherited by threads are
+ * better: the kernel swaps these as a whole at a switch, but fresh events of each thread one by
+ * one, which costs a program that switches all the time a third of its samples.
  */
 static bool is_needed(const struct snapshot *s)
 {
@@ -113,7 +114,7 @@ static bool engine_perf_exact_is_due(const struct engine_perf *e)
 #define SWITCH_NS 3000
 /* From this level of the backlog on, stacks at switches are not walked. */
 #define STACKS_LEVEL 0.25
-/* What the record of a switch costs the target. */
+/* The cost of a switch record to the target. */
 #define SWITCH_PRICE_NS 300
 
 static void take_loss(struct engine_perf *e, const struct perf_event_header *header)
@@ -131,7 +132,7 @@ static void take_loss(struct engine_perf *e, const struct perf_event_header *hea
 	case PERF_STREAM_WAKINGS:
 		e->recording->snapshot.counters[CAPTURE_LOST_WAKINGS] += count;
 		break;
-	case PERF_STREAM_SWITCHES:	/* each loss is noticed by itself */
+	case PERF_STREAM_SWITCHES:	/* each loss is detected separately */
 	case PERF_STREAM_SWITCH_STACKS: /* blocks without one are estimated */
 	case PERF_STREAM_COUNTERS:	/* the events count them */
 	case PERF_STREAM_COUNT:
@@ -151,7 +152,7 @@ static bool is_ours(const struct engine_perf *e, const struct perf_sample *sampl
 	return true;
 }
 
-/* Whether the process has ended: how it leaves its CPU does not matter any more. */
+/* Whether the process has ended, so that its context switches no longer matter. */
 static bool is_over(const struct engine_perf *e, int64_t pid)
 {
 	const struct process *p = process_table_find_late(e->recording->processes, pid);
@@ -173,7 +174,7 @@ static bool is_double(const struct engine_perf *e, const struct perf_source *sou
 	return false;
 }
 
-/* Learns from the walk of a sample how much of the stack is worth copying. */
+/* Learns from a sample's walk how much of the stack is worth copying. */
 static void learn_reach(struct engine_perf *e)
 {
 	uint32_t small_bytes = perf_event_set_small_bytes(&e->events);
@@ -184,7 +185,7 @@ static void learn_reach(struct engine_perf *e)
 	perf_event_set_choose(&e->events, e->halvings, e->choice.small);
 }
 
-/* Stacks truncated so far because their memory was missing at the moment of the sample. */
+/* The number of stacks truncated so far because memory was missing at the moment of the sample. */
 static uint64_t cut_stacks(const struct engine_perf *e)
 {
 	const uint64_t *counters = e->recording->snapshot.counters;
@@ -199,7 +200,7 @@ static void engine_perf_woke(void *context, struct snapshot_place place,
 	const struct offcpu_thread *off = &place.thread->off;
 
 	/*
-	 * Its thread may have lost its CPU in the handler, and later switches may be known already.
+	 * Its thread may have lost its CPU in the handler, and later switches may already be known.
 	 */
 	if (!place.thread->is_over && off->state == OFFCPU_RUNNING &&
 		sample->time_ns >= off->since_ns)
@@ -207,14 +208,14 @@ static void engine_perf_woke(void *context, struct snapshot_place place,
 	e->stolen_ns += e->price.sample_ns + took_ns;
 }
 
-/* A sample that is not walked: gives back the room of what was copied for it. */
+/* Skips a sample: releases the room of what was copied for it. */
 static void pass_over(struct engine_perf *e, const struct perf_sample *sample)
 {
 	if (e->exact)
 		exact_rest(e->exact, sample, &e->recording->snapshot.rest);
 }
 
-/* Whether the sample is dropped, and others stand for it, because we are behind. */
+/* Whether the sample is dropped, and represented by others, because we are behind. */
 static bool is_dropped(struct engine_perf *e, const struct perf_sample *sample)
 {
 	double level = backlog_level(&e->events.backlog);
@@ -227,7 +228,7 @@ static bool is_dropped(struct engine_perf *e, const struct perf_sample *sample)
 	return thinning_drops(&e->thinning, &thread->thinned, level, sample->period);
 }
 
-/* Writes what was dropped, as no later sample can weigh it. */
+/* Writes the weight of dropped samples, as no later sample can carry it. */
 static void take_dropped(void *context, struct thread *thread)
 {
 	struct engine_perf *e = context;
@@ -272,8 +273,8 @@ static void take_clock(struct engine_perf *e, const struct perf_sample *sample)
 }
 
 /*
- * Whether a stack is that of a preemption, if the record of the switch, which comes next, is there
- * already.
+ * Whether a stack is that of a preemption, if the record of the switch, which comes next, is
+ * already available.
  */
 static bool is_preemption(const struct engine_perf *e, const struct perf_sample *sample)
 {
@@ -291,7 +292,7 @@ static bool is_preemption(const struct engine_perf *e, const struct perf_sample 
 
 static void take_switch_stack(struct engine_perf *e, const struct perf_sample *sample)
 {
-	/* While we are behind, blocks of time are estimated. */
+	/* While we are behind, blocks are estimated. */
 	if (is_over(e, sample->pid) || backlog_level(&e->events.backlog) >= STACKS_LEVEL) {
 		pass_over(e, sample);
 		return;
@@ -341,8 +342,8 @@ static void take_counter(struct engine_perf *e, const struct perf_event_header *
 
 	counters_take(&e->counters, &counted);
 	/*
-	 * Only samples of the clock decide whether stacks are deep: these come from odd places,
-	 * too.
+	 * Only samples of the clock decide whether stacks are deep: these come from unusual places
+	 * as well.
 	 */
 	e->pace.reads += e->recording->snapshot.memory.read_count - reads;
 }
@@ -394,8 +395,8 @@ static void take_sample(struct engine_perf *e, const struct perf_event_header *h
 
 /*
  * Between the record of a task that leaves a CPU and that of the next task there, the kernel
- * switches.  It accounts this time to the next task, as clocks do.  So the next task is back from
- * when the former left, or the time would count twice.
+ * switches.  It accounts this time to the next task, as clocks do.  So the next task returns when
+ * the previous one left; otherwise the time would count twice.
  */
 static void join_switches(struct engine_perf *e, struct perf_switch *record)
 {
@@ -461,14 +462,14 @@ static void take_record(struct engine_perf *e, const struct perf_event_header *h
 	}
 }
 
-/* Whether something else comes first: the end, or the program that copies stacks whole. */
+/* Whether something else has priority: the end, or the program that copies whole stacks. */
 static bool is_time(const struct engine_perf *e)
 {
 	return (e->stop_ns != 0 && clock_monotonic_ns() >= e->stop_ns) ||
 	       engine_perf_exact_is_due(e);
 }
 
-/* False: something else comes first. */
+/* False: something else has priority. */
 static bool take_records(struct engine_perf *e, uint64_t horizon_ns)
 {
 	while (!is_time(e)) {
@@ -509,16 +510,16 @@ static void engine_perf_drain(struct engine_perf *e)
 /* ---- the program ---- */
 
 #define RESTS_BYTES ((size_t)16 << 20)
-/* The time between a new thread's inheriting its events and the report of its fork. */
+/* The time between a new thread's inheriting events and the report of its fork. */
 #define FORK_NS (SECOND_NS / 1000)
 /*
- * Descriptors for the program and for loading it.  If fewer are allowed, the recorder needs them
+ * Descriptors for the program and for loading it.  If the limit is lower, the recorder needs them
  * itself.
  */
 #define FILES_MIN 256
-/* From so many events on, events on the CPUs are opened more quickly. */
+/* With at least this many events, events on the CPUs open faster. */
 #define EVENTS_MAX 2048
-/* How often threads may be made while events are being opened. */
+/* How often new threads may appear while events are being opened. */
 #define ROUNDS_MAX 8
 
 static const struct exact_options exact_options = {
@@ -547,9 +548,9 @@ static void drop(struct engine_perf *e)
 	e->engine.ops = &engine_perf_ops;
 }
 
-/* ---- loading it first ---- */
+/* ---- loading first ---- */
 
-/* Goes on without the program; err, which it frees, says why. */
+/* Continues without the program.  err is the reason; frees it. */
 static void engine_perf_exact_give_up(struct engine_perf *e, struct error *err)
 {
 	char line[320];
@@ -573,7 +574,7 @@ static void engine_perf_exact_open(struct engine_perf *e)
 		use(e, exact);
 }
 
-/* ---- in the background ---- */
+/* ---- loading in the background ---- */
 
 static bool has_files(void)
 {
@@ -604,13 +605,13 @@ static void engine_perf_exact_widened(struct engine_perf *e)
 	exact_only_known(e->exact);
 }
 
-/* ---- joining ---- */
+/* ---- switching to the program ---- */
 
 struct join {
 	struct engine_perf *e;
 	struct perf_event_set fresh;
 	struct map tids;   /* of threads that have fresh events, or are gone */
-	uint64_t begin_ns; /* no thread had fresh events then */
+	uint64_t begin_ns; /* no thread had fresh events before */
 	uint64_t end_ns;   /* all threads that lived then have them */
 	int code;
 	bool is_mixed; /* a thread may have inherited only some */
@@ -645,7 +646,7 @@ static void look_for_mixed(void *context, struct thread *thread)
 	j->is_mixed |= thread->start_ns >= j->begin_ns && thread->start_ns <= j->end_ns;
 }
 
-/* Waits until all forks that began before now have been reported. */
+/* Waits until all forks up to now have been reported. */
 static void await_forks(struct engine_perf *e)
 {
 	const struct timespec pause = {.tv_nsec = (long)FORK_NS};
@@ -654,7 +655,7 @@ static void await_forks(struct engine_perf *e)
 	engine_perf_drain(e);
 }
 
-/* The maker of a thread that is found late may have made others, too. */
+/* The creator of a thread that is found late may have created others as well. */
 static void add_threads(struct join *j)
 {
 	size_t before;
@@ -670,7 +671,7 @@ static void add_threads(struct join *j)
 	} while (j->tids.count > before && !j->is_mixed && !j->code);
 }
 
-/* Opens events on all threads; those made from now on inherit all of them. */
+/* Opens events on all threads; later threads inherit all of them. */
 static bool open_on_threads(struct join *j)
 {
 	bool all_have_them;
@@ -725,7 +726,10 @@ static void join(struct engine_perf *e)
 		short_lives_forgive(&e->lives, &e->events, &e->tally, e->options->interval_ns);
 }
 
-/* A refusal is not reported here, as the user did not ask for it; `sonde doctor` reports it. */
+/*
+ * A refusal is not reported here, because the user did not ask for the program; `sonde doctor`
+ * reports it.
+ */
 static void take_loaded(struct engine_perf *e)
 {
 	struct error *err = NULL;
@@ -761,7 +765,7 @@ static void engine_perf_exact_close(struct engine_perf *e)
 
 /* With the exact engine. */
 #define EXACT_RING_BYTES ((size_t)4 << 20)
-/* Events that hung up this long before a target is seen to go on did not do so with its end. */
+/* If events hung up this long before the target was seen alive, that was not because of its end. */
 #define HANG_UP_NS (SECOND_NS / 10)
 
 static struct engine_perf *self(struct engine *e)
@@ -779,7 +783,7 @@ static void drain(struct engine *engine)
 
 /* ---- waiting ---- */
 
-/* Whether we, not the keeper, watch the rings of that stream. */
+/* Whether we, not the keeper, poll the rings of that stream. */
 static bool is_polled(const struct engine_perf *e, enum perf_stream stream)
 {
 	return !e->keeper || stream == PERF_STREAM_TRACK;
@@ -802,7 +806,9 @@ static void poll_fds(struct engine *engine, pollfd_vec *fds)
 static uint64_t wait_ns(struct engine *engine)
 {
 	struct engine_perf *e = self(engine);
-	/* Waiting threads are inspected from outside: their stacks, and who holds their locks. */
+	/*
+	 * Waiting threads are inspected from outside: their stacks, and the holders of their locks.
+	 */
 	bool is_looking = e->options->locks || !perf_event_set_has_switch_stacks(&e->events);
 	bool is_waiting = is_looking && switches_are_waiting(&e->switches);
 
@@ -814,7 +820,7 @@ static uint64_t wait_ns(struct engine *engine)
 	return wait_ns < most_ns ? wait_ns : most_ns;
 }
 
-/* ---- watching ---- */
+/* ---- upkeep ---- */
 
 static void watch(struct engine *engine)
 {
@@ -890,7 +896,8 @@ static void counts(struct engine *engine, struct engine_counts *counts)
 		.kernel = e->events.grant.kernel,
 	};
 	/*
-	 * Where a thread has the events twice, or other processes have them too, they count more.
+	 * If a thread has the events twice, or other processes have them too, their counts are too
+	 * high.
 	 */
 	if (e->wake)
 		preload_wake_tell(e->wake, counts);
@@ -937,8 +944,8 @@ static void merge_rings(struct engine_perf *e)
 		struct perf_event_cpu *cpu = &e->events.cpus.data[i];
 
 		/*
-		 * Of records with the same time tracking records go first, so that the table is up
-		 * to date.
+		 * Among records with the same time, tracking records come first, to keep the table
+		 * up to date.
 		 */
 		ring_merge_add(&e->merge, &cpu->ring[PERF_STREAM_TRACK]);
 		ring_merge_add(&e->merge, &cpu->ring[PERF_STREAM_SAMPLES]);
@@ -954,7 +961,7 @@ static void merge_rings(struct engine_perf *e)
 	}
 }
 
-/* The events and their rings; those on attached processes follow. */
+/* Opens the events and their rings; those on attached processes follow. */
 static struct error *open_plain_events(
 	struct engine_perf *e, const struct target *target, const struct perf_event_spec *spec)
 {
@@ -971,7 +978,7 @@ static struct error *open_plain_events(
 	return code ? error_system(code, "perf_event_open") : NULL;
 }
 
-/* What a running target needs in addition; sampling of a launched one begins with its exec. */
+/* Does what a running target needs in addition; sampling of a launched one begins with its exec. */
 static struct error *begin(struct engine_perf *e, const struct target *target)
 {
 	struct error *err = NULL;
@@ -987,7 +994,7 @@ static struct error *begin(struct engine_perf *e, const struct target *target)
 	return err;
 }
 
-/* The events, with the program at them if the kernel lets it. */
+/* Opens the events, with the program if the kernel allows it. */
 static struct error *open_events(
 	struct engine_perf *e, const struct target *target, const struct perf_event_spec *spec)
 {
@@ -1009,7 +1016,7 @@ static struct error *open_events(
 
 /* ---- opening ---- */
 
-/* Whether a quick clock is the only help against short lives. */
+/* Whether a quick clock is the only remedy for short threads. */
 static bool may_hurry(const struct engine_setup *setup)
 {
 	return setup->target->kind == TARGET_COMMAND &&

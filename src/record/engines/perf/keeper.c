@@ -1,7 +1,8 @@
 /*
- * Waits on the anchors of the rings, which the kernel makes readable each time that a part of the
- * ring was written.  The rings of tracking records are only looked at by the clock: a readable
- * anchor wakes one waiter, and that is the recorder, which opens the files of new programs at once.
+ * Waits on the anchors of the rings, which the kernel makes readable each time a part of the ring
+ * has been written.  The rings of tracking records are only checked by time: a readable anchor
+ * wakes a single waiter, and that must be the recorder, which opens the files of new programs
+ * immediately.
  */
 #include "record/engines/perf/keeper.h"
 
@@ -21,7 +22,7 @@
 
 struct keeper {
 	struct perf_event_set *set;
-	int end_fds[2];	     /* of a pipe; the thread ends once the second is closed */
+	int end_fds[2];	     /* a pipe; closing the second end stops the thread */
 	uint64_t stop_ns;    /* when to stop sampling; 0: never */
 	struct exact *exact; /* NULL: none yet */
 	pthread_t thread;
@@ -52,7 +53,7 @@ static void drop_hung_up(struct keeper *k)
 			k->polled.data[i].fd = -1;
 }
 
-/* Stops sampling if it is time.  Returns how long the next look may wait. */
+/* Stops sampling at the time set.  Returns how long the next check may wait. */
 static uint64_t watch_time(struct keeper *k)
 {
 	uint64_t stop_ns = __atomic_load_n(&k->stop_ns, __ATOMIC_RELAXED);
@@ -148,7 +149,7 @@ void keeper_destroy(struct keeper *k)
 	if (!k)
 		return;
 	/*
-	 * A write could be interrupted, and the thread would go on using what we free.  A close
+	 * A write could be interrupted, and the thread would continue using what we free.  A close
 	 * cannot.
 	 */
 	close(k->end_fds[1]);

@@ -1,12 +1,12 @@
 /*
- * Attaching.  The processes run on, so threads and children are made while events are opened; /proc
- * is scanned again until nothing is new.
+ * Attaching.  The processes continue running and create threads and children while events are
+ * opened; /proc is scanned repeatedly until nothing is new.
  *
- * A new task may have inherited all of its maker's events, none, or, if it was made while these
- * were being opened, some.  The tracking records decide: a fork that was reported after the last
- * event on its maker was opened has inherited all.  In all other cases the new task gets events of
- * its own.  What it then has twice is sorted out by the ranks of the events (perf_event.h), as
- * those that were opened later are complete.
+ * A new task may have inherited all of its creator's events, none, or, if it was created while
+ * these were being opened, some.  The tracking records decide: a fork reported after the last event
+ * on its creator was opened has inherited all.  In all other cases the new task gets its own
+ * events.  Duplicates are resolved by the ranks of the events (perf_event.h), as those opened later
+ * are complete.
  */
 #include "record/engines/perf/perf_attach.h"
 
@@ -21,17 +21,19 @@
 #include "record/processes/process_table.h"
 
 /*
- * From so many events on, events on the CPUs cost less than events on each thread: opening one
- * takes some 10 us.
+ * With at least this many events, events on the CPUs cost less than events on each thread: opening
+ * one takes about 10 us.
  */
 #define WIDE_EVENTS 8192
 /* Descriptors reserved for load objects and files. */
 #define RESERVED_FDS 192
-/* Scans at most.  Each but the first finds only what was made during the one before. */
+/*
+ * Maximum number of scans.  Each except the first finds only tasks created during the previous one.
+ */
 #define ROUNDS_MAX 20
 /* The time between a new thread's inheriting events and its report. */
 #define FORK_NS (SECOND_NS / 1000)
-/* How many makers of makers are followed. */
+/* The maximum number of generations of creators followed. */
 #define LINEAGE_MAX 64
 
 struct fork_note {
@@ -46,11 +48,11 @@ struct attach {
 	const struct target *target;
 	struct perf_attach_result *result;
 	task_vec tasks;		   /* of the last scan */
-	struct map seen;	   /* tid → place in complete_ns */
-	struct map forks;	   /* tid → place in notes */
-	VEC(uint64_t) complete_ns; /* since when it has all events; UINT64_MAX: never */
+	struct map seen;	   /* tid → index in complete_ns */
+	struct map forks;	   /* tid → index in notes */
+	VEC(uint64_t) complete_ns; /* when it had all events; UINT64_MAX: never */
 	VEC(struct fork_note) notes;
-	size_t room; /* tasks that descriptors are left for */
+	size_t room; /* number of tasks that descriptors suffice for */
 };
 
 /* ---- reports ---- */
@@ -66,7 +68,7 @@ static void note_fork(struct attach *a, const struct perf_event_header *header)
 	vec_push(&a->notes, (struct fork_note){task.parent_tid, perf_record_time_ns(header)});
 }
 
-/* Takes the tracking records; sampling has not begun. */
+/* Processes the tracking records; sampling has not begun. */
 static void take_reports(struct attach *a)
 {
 	struct process_table *processes = a->recording->processes;
@@ -88,7 +90,7 @@ static const struct fork_note *find_fork(const struct attach *a, int64_t tid)
 	return map_get(&a->forks, (uint64_t)tid, 0, &place) ? &a->notes.data[place] : NULL;
 }
 
-/* Whether a thread inherited all events from its maker, which may have inherited them, too. */
+/* Whether a thread inherited all events from its creator, which may have inherited them as well. */
 static bool has_inherited(const struct attach *a, int64_t tid)
 {
 	for (int depth = 0; depth < LINEAGE_MAX; depth++) {
@@ -157,7 +159,7 @@ static struct error *take_in(struct attach *a, struct task task)
 	return NULL;
 }
 
-/* Looks at all tasks of the last scan.  *fresh: whether any was new. */
+/* Processes all tasks of the last scan.  *fresh: whether any was new. */
 static struct error *take_round(struct attach *a, bool *fresh)
 {
 	struct error *err = NULL;
@@ -195,8 +197,8 @@ static struct error *take_all(struct attach *a)
 		a->result->doubles |= round > 0 && !a->set->tracks_all;
 		scan(a);
 		/*
-		 * The CPUs' trackers report all tasks; which of them count is known after the last
-		 * scan.
+		 * The CPUs' trackers report all tasks; which of them belong to the target is known
+		 * after the last scan.
 		 */
 		if (!a->set->tracks_all)
 			take_reports(a);
@@ -204,7 +206,7 @@ static struct error *take_all(struct attach *a)
 	return NULL;
 }
 
-/* ---- who gets what ---- */
+/* ---- allocation of descriptors ---- */
 
 static size_t free_fds(const struct perf_event_set *set)
 {
@@ -213,7 +215,7 @@ static size_t free_fds(const struct perf_event_set *set)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
 		return 0;
-	/* If few are allowed, load objects get a third. */
+	/* If the limit is low, load objects get a third. */
 	if (limit.rlim_cur < 3 * RESERVED_FDS)
 		used -= RESERVED_FDS - limit.rlim_cur / 3;
 	return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
@@ -270,7 +272,7 @@ static void choose_events(struct attach *a)
 		busiest_first(&a->tasks);
 }
 
-/* Whether we may inspect all named processes does not depend on the events that are chosen. */
+/* Permission to inspect the named processes does not depend on the choice of events. */
 static struct error *attach(struct attach *a)
 {
 	process_table_expect_old(a->recording->processes);

@@ -3,7 +3,7 @@
 
 /*
  * Opens a set of perf events on running processes: on all their threads and descendants, so that
- * later threads and children inherit them; or, where threads are many and it is allowed, on all
+ * later threads and children inherit them; or, if there are many threads and it is allowed, on all
  * CPUs instead.
  */
 
@@ -23,8 +23,8 @@ struct perf_attach_result {
 
 /*
  * set is prepared, and merge has its rings.  Adds the processes found, with their threads and
- * mappings, to the recording's table.  Sampling has not begun.  Targets that are gone by now are
- * ignored; those that we may not inspect are an ERROR_UNSUPPORTED.
+ * mappings, to the recording's table.  Sampling has not begun.  Targets that are gone are ignored;
+ * ERROR_UNSUPPORTED if we may not inspect one.
  */
 must_use struct error *perf_attach(struct perf_event_set *set, struct ring_merge *merge,
 	struct recording *recording, const struct target *target,

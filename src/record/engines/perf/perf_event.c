@@ -4,13 +4,13 @@
  *
  * A user may lock a limited amount of memory, so ring sizes are halved until all CPUs have theirs.
  *
- * Rates and sizes that may be wanted later are opened at first, as events of their own that are
- * disabled; changing from one to another means to disable and enable.  At each rate of the clock
- * there is one event with a large copy of the stack and, where that makes a difference, one with a
- * small one; of counters one for each gear; of stacks at switches one for each period.
+ * Rates and sizes that may be needed later are opened at the start, as separate, disabled events; a
+ * change means disabling one and enabling another.  For each rate of the clock there is an event
+ * with a large copy of the stack and, if that makes a difference, one with a small copy; for
+ * counters, one for each gear; for stacks at switches, one for each period.
  *
- * What the events have counted is read with read(2), perf_event_open(2).  The kernel adds what
- * threads that inherited an event have counted, also after their end.
+ * The events' counts are read with read(2), perf_event_open(2).  The kernel includes the counts of
+ * threads that inherited an event, even after their end.
  */
 #include "record/engines/perf/perf_event.h"
 
@@ -26,7 +26,7 @@
 #include "base/search.h"
 #include "record/switches/waking.h"
 
-/* The smallest copy of the user stack in a sample; the kernel is asked whether it grants it. */
+/* The smallest copy of the user stack in a sample, used to probe whether the kernel allows it. */
 #define PERF_STACK_BYTES_MIN 1024u
 
 #define PERF_ROLE_COUNT 5
@@ -39,19 +39,19 @@ struct perf_role_count {
 /* ---- rings ---- */
 
 /*
- * For all rings together, if that much may be locked; a ring larger than RING_BYTES_MAX is of no
- * use.
+ * For all rings together, if that much may be locked; a ring larger than RING_BYTES_MAX has no
+ * benefit.
  */
 #define RINGS_BYTES    ((size_t)64 << 20)
 #define RING_BYTES_MAX ((size_t)8 << 20)
 /*
- * A dozen of the smallest samples.  That is little, but all recordings of a user share what may be
- * locked.
+ * About a dozen of the smallest samples.  That is little, but all recordings of a user share the
+ * limit on locked memory.
  */
 #define RING_BYTES_MIN ((size_t)16 << 10)
-/* The other rings are a sixteenth of it: a map is about 130 bytes, a thread's life 150. */
+/* The other rings have a sixteenth of it: a map takes about 130 bytes, a thread's life 150. */
 #define OTHER_BYTES_MIN ((size_t)8 << 10)
-/* About what a new program reports.  Its files are best opened while it lives. */
+/* Approximate size of a new program's reports.  Its files are best opened while it lives. */
 #define TRACK_WAKE_BYTES 1024u
 
 static size_t stream_bytes(const struct perf_event_set *set, enum perf_stream stream)
@@ -74,7 +74,7 @@ static size_t stream_bytes(const struct perf_event_set *set, enum perf_stream st
 	return size / 16 > OTHER_BYTES_MIN ? size / 16 : OTHER_BYTES_MIN;
 }
 
-/* Leaves room for the time until the keeper gets a CPU. */
+/* Leaves room for records until the keeper gets a CPU. */
 static uint32_t wake_bytes(const struct perf_event_set *set, enum perf_stream stream)
 {
 	if (stream == PERF_STREAM_TRACK)
@@ -102,7 +102,7 @@ static void cpu_close(struct perf_event_cpu *cpu)
 	}
 }
 
-/* Describes the records in a ring. */
+/* Sets the form of a ring's records. */
 static void describe_ring(
 	const struct perf_event_set *set, struct ring *ring, enum perf_stream stream)
 {
@@ -134,7 +134,7 @@ static int open_anchor(const struct perf_event_set *set, enum perf_stream stream
 	return perf_attr_open(&attr, 0, number);
 }
 
-/* 0, or an errno; ENODEV: no such CPU. */
+/* Opens a CPU's rings: 0, or an errno; ENODEV: no such CPU. */
 static int cpu_open(struct perf_event_set *set, struct perf_event_cpu *cpu, int number)
 {
 	*cpu = (struct perf_event_cpu){.number = number, .anchor_fd = {-1, -1, -1, -1, -1, -1}};
@@ -243,29 +243,32 @@ enum perf_stream perf_event_set_stream(const struct perf_event_set *set, const s
 
 /* ---- the plan ---- */
 
-/* A record is at most 65,535 bytes, its other fields included; the kernel cuts the stack to fit. */
+/*
+ * A record is at most 65,535 bytes, including its other fields; the kernel truncates the stack to
+ * fit.
+ */
 #define STACK_BYTES_MAX 65528u
 /* Most stacks of most programs fit into this. */
 #define STACK_BYTES_SMALL 16384u
-/* One in so many switches is sampled: primes, so as not to be in step with a program. */
+/* One in so many switches is sampled; primes, to avoid running in step with a program. */
 static const uint64_t stack_periods[] = {1, 31, 499};
-/* So many stacks a second and CPU are too many; so few are fine. */
+/* Stacks per second and CPU: too many, and few enough. */
 #define STACKS_MANY_HZ 2500
 #define STACKS_FEW_HZ  1500
-/* The period where there is only one event for switches. */
+/* The period if there is only one event for switches. */
 #define STACK_PERIOD_SLIM 31
 /*
  * A new thread inherits each event of each CPU, enabled or not.  With more CPUs than this, clocks
  * that may never run are not worth it.
  */
 #define SPARE_CPUS_MAX 16
-/* How much quicker the quick clock is, and how quick at most. */
+/* The quick clock's factor, and its maximum rate. */
 #define QUICK	       8
 #define QUICK_LEAST_NS 50000u
-/* A ring holds the samples of this much time, so that a late wake-up loses none. */
+/* A ring has room for the samples of this much time, so that a late wake-up loses none. */
 #define RING_TIME_NS UINT64_C(80000000)
 
-/* The largest copy with which the ring holds the samples of RING_TIME_NS, at least 32. */
+/* The largest copy with which the ring has room for the samples of RING_TIME_NS, at least 32. */
 static uint32_t stack_bytes_for(const struct perf_event_set *set)
 {
 	uint64_t records = RING_TIME_NS / set->spec.interval_ns;
@@ -283,7 +286,8 @@ static uint32_t stack_bytes_for(const struct perf_event_set *set)
 }
 
 /*
- * For each rate one with the large copy and, where that makes a difference, one with the small one.
+ * Plans a clock with the large copy for each rate and, if that makes a difference, one with the
+ * small copy.
  */
 static void plan_clocks(struct perf_event_set *set)
 {
@@ -453,7 +457,7 @@ static struct event_count read_count(int fd)
 {
 	struct event_count count = {0};
 
-	/* Without PERF_FORMAT_LOST it is only the first number. */
+	/* Without PERF_FORMAT_LOST there is only the first number. */
 	if (read(fd, &count, sizeof(count)) < (ssize_t)sizeof(count.value))
 		count = (struct event_count){0};
 	return count;
@@ -477,9 +481,9 @@ static void add_count(struct counter_count *sum, int fd)
 }
 
 /*
- * If there are more hardware events than counters, they take turns; the share of time in which one
- * was counted tells how many there were.  A task's events, one for each CPU, are enabled all the
- * time, and run where the task does.
+ * If there are more hardware events than counters, they take turns; the count is scaled by the
+ * share of time in which the event was counted.  A task's events, one for each CPU, are always
+ * enabled, and run where the task does.
  */
 static double turns(
 	const struct perf_event_set *set, const struct counter_count *sum, bool of_tasks)
@@ -494,7 +498,7 @@ static double turns(
 	return enabled_ns / (double)sum->running_ns;
 }
 
-/* Of the first `end` events. */
+/* The counts of the first `end` events. */
 static struct perf_counted counted(const struct perf_event_set *set, uint32_t counter, size_t end)
 {
 	struct counter_count sum = {0};
@@ -660,7 +664,7 @@ static void switch_event(const struct perf_event *event, bool on)
 	ioctl(event->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
-/* Enables or disables the samplers from `from` on as they should be; old ones stay disabled. */
+/* Enables or disables the samplers from `from` on as required; old ones stay disabled. */
 static void switch_samplers(struct perf_event_set *set, size_t from)
 {
 	for (size_t i = from < set->old ? set->old : from; i < set->events.count; i++) {
@@ -749,9 +753,9 @@ const struct perf_source *perf_event_set_find(const struct perf_event_set *set, 
 	return NULL;
 }
 
-/* ---- while it runs ---- */
+/* ---- while recording ---- */
 
-/* Closes the events before `end`, and remembers what they have counted. */
+/* Closes the events before `end`, and stores their counts. */
 static void drop_first_events(struct perf_event_set *set, size_t end)
 {
 	perf_event_set_remember(set, end);
@@ -868,7 +872,7 @@ void perf_event_set_cancel(struct perf_event_set *fresh)
 	vec_deinit(&fresh->gears);
 }
 
-/* ---- which clock ---- */
+/* ---- choosing the clock ---- */
 
 /* Changes which events run. */
 static void change(struct perf_event_set *set, uint32_t *choice, uint32_t value)

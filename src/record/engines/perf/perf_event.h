@@ -4,8 +4,8 @@
 /*
  * The perf events of one recording and the rings that they write to.
  *
- * There are several clocks, and one of them runs at a time: the larger the copy of the stack in a
- * sample, the more it costs the target.
+ * There are several clocks, and one of them runs at a time: a larger copy of the stack in a sample
+ * costs the target more.
  */
 
 #include <pthread.h>
@@ -24,10 +24,10 @@
 
 /*
  * Each CPU has rings for samples, for tracking records (maps, names, forks and exits), for
- * switches, for the stacks at switches and for wakings, so that a flood of one loses nothing of
- * another.  A ring belongs to an event of our own that does nothing else.  The ring of wakings is
- * the exception: it belongs to the event on the CPU that reports all wakings there.  The events on
- * the recorded tasks, inherited by every thread and process that these make, write to the ring of
+ * switches, for the stacks at switches and for wakings, so that a flood of one kind does not
+ * displace the others.  A ring belongs to an event of our own that does nothing else; but the ring
+ * of wakings belongs to the event on the CPU that reports all wakings there.  The events on the
+ * recorded tasks, inherited by every thread and process that these create, write to the ring of
  * their CPU.  So tasks come and go, and the rings stay.
  */
 
@@ -47,7 +47,7 @@ struct perf_event_cpu {
 	int number;
 	int anchor_fd[PERF_STREAM_COUNT]; /* the rings' events; -1: no such stream */
 	struct ring ring[PERF_STREAM_COUNT];
-	/* For switches: the task that left this CPU last, and when. */
+	/* For switches: the last task that left this CPU, and when. */
 	int64_t left_tid;
 	uint64_t left_ns;
 };
@@ -65,8 +65,8 @@ struct waking_format;
 enum perf_role {
 	PERF_ROLE_CLOCK, /* index: which */
 	PERF_ROLE_TRACK,
-	PERF_ROLE_SWITCH,	/* reports tasks that leave their CPU or come back */
-	PERF_ROLE_SWITCH_STACK, /* samples them when they leave; index: how thinly */
+	PERF_ROLE_SWITCH,	/* reports tasks that leave their CPU or return */
+	PERF_ROLE_SWITCH_STACK, /* samples them when they leave; index: of the rate */
 	PERF_ROLE_COUNTER,	/* index: of the set's gears */
 };
 
@@ -84,7 +84,7 @@ struct perf_event {
 	uint64_t id; /* in the records; also in those of events that inherited it */
 };
 
-/* One of the events that a counter is made of. */
+/* One of the events that a counter consists of. */
 struct perf_gear {
 	uint32_t counter; /* its index in the spec */
 	uint32_t gear;
@@ -98,48 +98,49 @@ struct perf_gear {
 struct perf_event_spec {
 	uint64_t interval_ns;	   /* between samples of CPU time */
 	uint32_t halvings;	   /* also open clocks of half, a quarter … of that rate */
-	size_t ring_bytes_most;	   /* for samples, on each CPU; 0: as many as are useful */
-	bool quick;		   /* also open one of eight times the rate, for short threads */
-	uint32_t stack_bytes_most; /* of user stack in a sample; 0: as much as possible */
+	size_t ring_bytes_most;	   /* for samples, per CPU; 0: as many as are useful */
+	bool quick;		   /* also open one with eight times the rate, for short threads */
+	uint32_t stack_bytes_most; /* of user stack in a sample; 0: maximum */
 	bool switches;		   /* report context switches */
-	bool switch_stacks;	   /* also sample them, if that is granted */
+	bool switch_stacks;	   /* also sample at switches, if granted */
 	const struct waking_format *waking;  /* report wakings; NULL: do not */
 	const struct perf_counter *counters; /* [counter_count] */
 	size_t counter_count;
-	struct exact *exact; /* program to run at each sample; NULL: none */
+	struct exact *exact; /* the program to run at each sample; NULL: none */
 };
 
-/* Of one of the counters. */
+/* The counts of one counter. */
 struct perf_counted {
-	uint64_t events; /* that happened */
-	uint64_t lost;	 /* samples of them */
+	uint64_t events; /* number that happened */
+	uint64_t lost;	 /* lost samples */
 };
 
 struct perf_event_counts {
-	uint64_t cpu_ns; /* of all processes, living ones too; meaningless if wide */
-	uint64_t lost;	 /* samples without room, except stacks at switches; 0: or not reported */
+	uint64_t cpu_ns; /* of all processes, including living ones; meaningless if wide */
+	uint64_t lost;	 /* samples without room, except stacks at switches; 0 also if not
+			    reported */
 	struct perf_counted counters[CAPTURE_METRIC_MAX];
 };
 
 struct perf_event_set {
 	struct perf_event_spec spec;
 	struct perf_grant grant;
-	struct backlog backlog;			  /* what was moved out of the rings */
+	struct backlog backlog;			  /* records moved out of the rings */
 	VEC(struct perf_event_cpu) cpus;	  /* the CPUs that are online */
 	VEC(struct perf_event) events;		  /* on the recorded tasks */
-	struct perf_clock clocks[PERF_CLOCK_MAX]; /* for each rate one of each size of copy */
+	struct perf_clock clocks[PERF_CLOCK_MAX]; /* one for each rate and size of copy */
 	uint32_t clock_count;
 	uint32_t size_count;		 /* sizes of copies: the large one, perhaps a small one */
-	uint32_t quick;			 /* the quick one; PERF_NO_CLOCK: none */
+	uint32_t quick;			 /* index of the quick one; PERF_NO_CLOCK: none */
 	uint32_t chosen;		 /* by perf_event_set_choose */
 	uint32_t clock;			 /* the one that runs */
 	uint32_t rank;			 /* of the last task */
-	size_t old;			 /* how many of the first events are to be dropped */
-	struct perf_event_counts before; /* of events that are closed */
+	size_t old;			 /* the number of first events that will be dropped */
+	struct perf_event_counts before; /* of closed events */
 	uint32_t stack_rates; /* number of rates at which stacks at switches can be sampled */
-	uint32_t thinning;    /* the rate that holds; 0: each switch */
+	uint32_t thinning;    /* the current rate; 0: each switch */
 	VEC(struct perf_gear) gears;	      /* of all counters */
-	uint32_t gear_of[CAPTURE_METRIC_MAX]; /* [counter] the gear that runs */
+	uint32_t gear_of[CAPTURE_METRIC_MAX]; /* [counter]: the gear that runs */
 	bool is_wide;	 /* clocks are on CPUs, not tasks: all processes are sampled */
 	bool tracks_all; /* trackers are on CPUs, too */
 	/*
@@ -153,27 +154,28 @@ struct perf_event_set {
 
 /*
  * Opens the rings, and all events on `first`: a child that has not called exec yet (on_exec:
- * sampling begins with its exec, tracking at once), a task, 0 for ourselves, or -1 for all tasks.
- * Without on_exec sampling begins with perf_event_set_go_on.
+ * sampling begins with its exec, tracking immediately), a task, 0 for ourselves, or -1 for all
+ * tasks.  Without on_exec, sampling begins with perf_event_set_go_on.
  */
 must_use struct error *perf_event_set_open(
 	struct perf_event_set *set, const struct perf_event_spec *spec, pid_t first, bool on_exec);
 /*
  * Opens only the rings, for a set to which perf_event_set_add adds events; sampling begins with
- * perf_event_set_go_on.  tried_on: the task on which the kernel's grants are tried, 0 for
- * ourselves, -1 for all tasks.
+ * perf_event_set_go_on. tried_on: the task used to probe the kernel's grants, 0 for ourselves, -1
+ * for all tasks.
  */
 must_use struct error *perf_event_set_prepare(
 	struct perf_event_set *set, const struct perf_event_spec *spec, pid_t tried_on);
 /*
- * Call it before the first event is opened: plans only one size of copy, as there are many tasks.
+ * Plans only one size of copy, because there are many tasks; call it before the first event is
+ * opened.
  */
 void perf_event_set_slim(struct perf_event_set *set);
-/* A zeroed set is fine. */
+/* A zeroed set is allowed. */
 void perf_event_set_close(struct perf_event_set *set);
 /*
- * Opens the events on one more task, or with -1 for all tasks on each CPU, enabled as the others
- * are.  0, or an errno, with none of them left open: ESRCH, the task is gone; EMFILE, too many.
+ * Opens the events on one more task, or with -1 for all tasks on each CPU, enabled like the others.
+ * 0, or an errno, with none of them left open: ESRCH, the task is gone; EMFILE, too many.
  */
 int perf_event_set_add(struct perf_event_set *set, pid_t task);
 /* How many descriptors a task needs. */
@@ -184,34 +186,33 @@ const struct perf_source *perf_event_set_find(const struct perf_event_set *set, 
 
 /*
  * Moves all events from tasks to the CPUs.  Then a new thread has no clock of its own, which would
- * first have to run for a whole interval, and a fork has no events to copy.  It needs privileges,
- * and the caller must pass over samples of other processes.  False: not allowed, nothing has
- * changed.
+ * first have to run for a whole interval, and a fork copies no events.  It needs privileges, and
+ * the caller must skip samples of other processes.  False: not allowed, nothing has changed.
  */
 bool perf_event_set_widen(struct perf_event_set *set);
 /*
  * Renewing: begins a set for the same rings, at the same rate, with smaller copies of the stack and
- * the program.  Events that are added to it are disabled until perf_event_set_replace makes it take
- * the place of the old set, or it is cancelled.
+ * with the program.  Its events are disabled until perf_event_set_replace puts it in the place of
+ * the old set, or it is cancelled.
  */
 void perf_event_set_renew(const struct perf_event_set *set, struct exact *exact,
 	uint32_t stack_bytes, struct perf_event_set *fresh);
 /*
- * The fresh events start as the old ones stop.  The old ones' records can be distinguished until
+ * The fresh events start as the old ones stop.  Records of the old ones can be distinguished until
  * perf_event_set_drop_old.
  */
 void perf_event_set_replace(struct perf_event_set *set, struct perf_event_set *fresh);
 void perf_event_set_drop_old(struct perf_event_set *set);
 void perf_event_set_cancel(struct perf_event_set *fresh);
 /*
- * Lets another clock run: with the rate halved so many times, at most as the spec says, and with
- * the small copy of the stack, of perf_event_set_small_bytes.  If that is 0, the large copy is
+ * Runs another clock: with the rate halved this many times, at most as in the spec, and optionally
+ * with the small copy of the stack, of perf_event_set_small_bytes.  If that is 0, the large copy is
  * used.
  */
 void perf_event_set_choose(struct perf_event_set *set, uint32_t halvings, bool small);
 /*
- * Lets the quick clock run instead, or the chosen one again.  False: there is no quick clock, or
- * clocks are wide.
+ * Runs the quick clock instead, or the chosen one again.  False: there is no quick clock, or clocks
+ * are wide.
  */
 bool perf_event_set_quicken(struct perf_event_set *set, bool quick);
 uint32_t perf_event_set_small_bytes(const struct perf_event_set *set);
@@ -219,28 +220,28 @@ uint32_t perf_event_set_small_bytes(const struct perf_event_set *set);
 /* Whether stacks at switches are sampled. */
 bool perf_event_set_has_switch_stacks(const struct perf_event_set *set);
 /*
- * Chooses how many stacks at switches are sampled, by their number a second and that of switches:
- * if these are very many, not each switch.
+ * Chooses how many stacks at switches are sampled, by the rates of stacks and of switches: if these
+ * are very high, not each switch.
  */
 void perf_event_set_thin(struct perf_event_set *set, double stacks_hz, double switches_hz);
 
 /* Reads each event, which interrupts running threads. */
 struct perf_event_counts perf_event_set_counts(const struct perf_event_set *set);
 /*
- * The gear of a sample in a ring of counters, by the event that it names, or NULL.  The kernel
- * gives samples of two software events of one kind the id of the first, so a counter of context
- * switches may have that of the stacks at switches.  It then belongs to the running gear.
+ * The gear of a sample in a ring of counters, by the event id in it, or NULL.  The kernel gives
+ * samples of two software events of one kind the id of the first, so a counter of context switches
+ * may have that of the stacks at switches.  It then belongs to the running gear.
  */
 const struct perf_gear *perf_event_set_gear(
 	const struct perf_event_set *set, const struct perf_source *source);
-/* Lets another gear of the counter run. */
+/* Runs another gear of the counter. */
 void perf_event_set_shift(struct perf_event_set *set, uint32_t counter, uint32_t gear);
 /*
- * Whether the kernel has taken all clocks off their tasks: the tasks are gone, or have more
+ * Whether the kernel has removed all clocks from their tasks: the tasks are gone, or have more
  * privileges now.
  */
 bool perf_event_set_hung_up(const struct perf_event_set *set);
-/* Stops the sampling, from any thread, or lets it go on. */
+/* Stops the sampling, from any thread, or lets it continue. */
 void perf_event_set_stop(struct perf_event_set *set);
 bool perf_event_set_is_stopped(const struct perf_event_set *set);
 void perf_event_set_go_on(struct perf_event_set *set);

@@ -6,10 +6,10 @@
  * reader needs no lock to read.
  *
  * Why a horizon makes the merge exact: the caller reads the clock, then ring_merge_look reads the
- * heads and moves all records before them, and only records up to that clock are handed out.
- * Whatever a sample depends on (the mmap of its code, the fork of its thread) was written by a call
- * that had ended before the sample was taken.  So it is in its ring before the clock that we read,
- * and its time is older.
+ * heads and moves all records before them, and only records up to that time are returned.  A record
+ * that a sample depends on (the mmap of its code, the fork of its thread) was written by a call
+ * that had ended before the sample was taken.  So it was in its ring before we read the clock, and
+ * its time is earlier.
  *
  * The protocol with the kernel is that of perf_event_open(2): data_head is read with acquire,
  * data_tail written with release.
@@ -135,14 +135,14 @@ void backlog_put(struct backlog_queue *q, size_t size)
 	__atomic_store_n(&q->last->filled_bytes, filled_bytes, __ATOMIC_RELEASE);
 }
 
-/* The reader has read all of its block and goes on to the next one.  False: there is none. */
+/* The reader has read its whole block and moves to the next one.  False: there is none. */
 static bool leave_block(struct backlog *b, struct backlog_queue *q, struct backlog_block *block)
 {
 	struct backlog_block *next;
 
 	backlog_lock(b);
 	next = block->next;
-	/* A writer may have filled it meanwhile. */
+	/* A writer may have filled it in the meantime. */
 	if (q->taken_bytes == block->filled_bytes) {
 		__atomic_store_n(&q->first, next, __ATOMIC_RELAXED);
 		if (!next)
@@ -232,7 +232,7 @@ void ring_unmap(struct ring *r)
 
 /* ---- moving, under the lock ---- */
 
-/* The bytes at the tail, put together where they wrap; size is at most RECORD_SIZE_MAX. */
+/* The bytes at the tail, joined if they wrap; size is at most RECORD_SIZE_MAX. */
 static const void *ring_bytes(struct ring *r, size_t size)
 {
 	size_t at = r->tail & (r->size_bytes - 1);

@@ -1,13 +1,14 @@
 /*
  * Three small controllers of the snapshot engine.
  *
- * The size of copies follows what walks have needed.
+ * The size of copies follows the needs of walks.
  *
- * A ring that is half full wakes us, so draining earlier matters only for stacks.  While they are
- * deep, the rings are drained soon after each sample is due.
+ * A half-full ring wakes us, so draining earlier matters only for stacks.  While they are deep, the
+ * rings are drained soon after each sample is due.
  *
- * Threads are short-lived if many samples are missing, and no more than the threads so far explain.
- * The quick clock goes when threads are few again; clocks on the CPUs stay.
+ * Threads are considered short-lived if many samples are missing, but no more than the number of
+ * threads explains.  The quick clock is stopped when few threads are created again; clocks on the
+ * CPUs stay.
  */
 #include "record/engines/perf/tuning.h"
 
@@ -19,7 +20,7 @@ enum {
 	PATIENCE_FIRST = 1024,
 	PATIENCE_GROWTH = 4,
 	PATIENCE_MAX = 1 << 18,
-	/* Of LOOK_AFTER walks BEYOND_MAX may need more than the small copy. */
+	/* Of LOOK_AFTER walks, BEYOND_MAX may need more than the small copy. */
 	LOOK_AFTER = 1024,
 	BEYOND_MAX = 1,
 };
@@ -66,13 +67,14 @@ void clock_choice_walked(struct clock_choice *c, bool beyond)
 
 /* ---- how often the rings are drained ---- */
 
-/* Between looks at the rings. */
+/* Time between checks of the rings. */
 #define POLL_NS (SECOND_NS / 50)
-/* While stacks are deep and several threads run, no later than this. */
+/* Maximum time while stacks are deep and several threads run. */
 #define POLL_DEEP_NS (SECOND_NS / 2000)
 #define POLL_DUE_NS  (SECOND_NS / 60000)
 /*
- * The later a sample is, the longer its thread will probably be off the CPU; but it may come back.
+ * The later a sample is, the longer its thread will probably stay off the CPU; but it may come
+ * back.
  */
 #define POLL_LATE_NS (SECOND_NS / 500)
 #define DEEP_NS	     (SECOND_NS / 2)
@@ -91,7 +93,7 @@ static uint64_t deep_time_ns(const struct drain_pace *p, uint64_t now_ns, uint64
 {
 	uint64_t due_ns = p->sampled_ns + interval_ns + POLL_DUE_NS;
 	uint64_t most_ns = p->takes_turns ? POLL_DEEP_NS : POLL_LATE_NS;
-	/* If it is late, wait as long again, so that looks become fewer. */
+	/* If it is late, wait that long again, to make checks rarer. */
 	uint64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : now_ns - due_ns;
 
 	if (wait_ns < POLL_DUE_NS)
@@ -112,10 +114,10 @@ uint64_t drain_pace_wait_ns(struct drain_pace *p, uint64_t now_ns, uint64_t inte
 
 /* ---- short-lived threads ---- */
 
-/* So many missing samples, and such a part of all, make the CPUs' clocks worth their price. */
+/* With this many missing samples, and this share of all, the CPUs' clocks are worth their cost. */
 #define MISSING_MIN  12
 #define MISSING_PART 50
-/* More new threads than this in a look are many; so many looks with fewer are calm. */
+/* More new threads than this in a check are many; this many checks with fewer are calm. */
 #define QUICK_THREADS 4
 #define QUICK_CALM    10
 
@@ -125,9 +127,9 @@ static uint64_t threads_so_far(const struct perf_tally *tally)
 }
 
 /*
- * How many missing samples new threads explain, as they may have been short: two each.  Threads
- * from before are not short, and must not explain samples that are missing because ticks come late
- * on a busy machine.
+ * How many missing samples new threads explain, because they may have been short: two each.  Older
+ * threads are not short, and must not explain samples that are missing because ticks come late on a
+ * busy machine.
  */
 static uint64_t explained(const struct short_lives *s, const struct perf_tally *tally)
 {
@@ -171,7 +173,7 @@ static void end_when_calm(struct short_lives *s, struct perf_event_set *events, 
 uint64_t short_lives_due(const struct short_lives *s, const struct perf_event_set *events,
 	struct perf_tally *tally, uint64_t interval_ns)
 {
-	/* Reading the clocks interrupts the target, so it is not done for a few threads. */
+	/* Reading the clocks interrupts the target, so do not do it for a few threads. */
 	if (events->is_wide || s->is_quick || explained(s, tally) < MISSING_MIN)
 		return 0;
 	return perf_tally_counts(tally).cpu_ns / interval_ns;

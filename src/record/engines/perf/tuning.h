@@ -2,8 +2,8 @@
 #define SONDE_RECORD_ENGINES_PERF_TUNING_H
 
 /*
- * What the snapshot engine adapts while it records: how much of the stack a sample copies, how long
- * the rings may be left alone, and whether threads are too short-lived for clocks of their own.
+ * What the snapshot engine adapts while recording: how much of the stack a sample copies, how long
+ * the rings may stay undrained, and whether threads are too short-lived for their own clocks.
  */
 
 #include <stdbool.h>
@@ -15,42 +15,44 @@
 /* ---- the size of copies ---- */
 
 /*
- * A copy costs the target some 0.2 us a KB, so the small one is used where it is enough: suffix
- * reuse makes it enough for deep stacks that hardly change.  What a copy does not hold must be read
- * from the live process, which may come too late.  So after very few such reads the large copy is
- * used again, and each time it takes longer until the small one is tried once more.
+ * A copy costs the target about 0.2 us per KB, so the small one is used if it suffices: with suffix
+ * reuse it also suffices for deep stacks that hardly change.  The rest must be read from the live
+ * process, which may be too late.  So after very few such reads the large copy is used again, and
+ * each time it takes longer until the small one is retried.
  */
 
 struct clock_choice {
 	bool small;		/* whether to use the small copy now */
-	uint32_t walks, beyond; /* since the last look: all walks, and those that needed more */
-	uint32_t patience;	/* walks with the large copy before the small one is tried */
+	uint32_t walks, beyond; /* since the last check: all walks, and those that needed more */
+	uint32_t patience;	/* walks with the large copy before retrying the small one */
 };
 
 void clock_choice_init(struct clock_choice *c);
-/* A stack was walked.  beyond: the small copy does not, or would not, hold what the walk read. */
+/*
+ * A stack was walked.  beyond: the small copy did not, or would not, contain all of the memory that
+ * the walk read.
+ */
 void clock_choice_walked(struct clock_choice *c, bool beyond);
 
 /* ---- how often the rings are drained ---- */
 
-/*
- * A stack that is not whole in its sample has to be read from the process before it changes.
- */
+/* A stack that is not completely in its sample must be read from the process before it changes. */
 
 /* Zeroed at first. */
 struct drain_pace {
 	uint64_t sampled_ns;	/* when the last sample was taken */
 	int64_t sampled_tid;	/* its thread */
-	bool takes_turns;	/* the sample before was another thread's */
-	uint64_t deep_until_ns; /* drain often until then, as a stack was deeper than its copy */
-	uint64_t reads;		/* reads of live processes, at the last look */
+	bool takes_turns;	/* the previous sample was another thread's */
+	uint64_t deep_until_ns; /* drain often until then, because a stack was deeper than its
+				   copy */
+	uint64_t reads;		/* reads of live processes, at the last check */
 };
 
 /* A sample of the clock was taken. */
 void drain_pace_sampled(struct drain_pace *p, uint64_t time_ns, int64_t tid);
 /*
- * How long to sleep.  interval_ns: between samples, at the present rate.  reads: of the memory of
- * live processes, so far.  is_waiting: there are threads off the CPU whose stacks should be read
+ * How long to sleep.  interval_ns: between samples, at the present rate.  reads: total reads of
+ * live processes' memory. is_waiting: there are threads off the CPU whose stacks should be read
  * from outside.
  */
 uint64_t drain_pace_wait_ns(struct drain_pace *p, uint64_t now_ns, uint64_t interval_ns,
@@ -59,9 +61,9 @@ uint64_t drain_pace_wait_ns(struct drain_pace *p, uint64_t now_ns, uint64_t inte
 /* ---- short-lived threads ---- */
 
 /*
- * A task's clock starts with a whole interval, so it misses threads that are shorter, and half a
- * sample of all others.  Where that makes a difference the CPUs' clocks take over, or, where these
- * are not allowed, a quicker clock, which ticks a few times even in short threads.
+ * A task's clock starts with a whole interval, so it misses shorter threads, and half a sample of
+ * all others.  If that makes a difference, the CPUs' clocks are used, or if these are not allowed,
+ * a quicker clock, which ticks several times even in short threads.
  */
 
 /* Zeroed at first. */
@@ -69,28 +71,28 @@ struct short_lives {
 	bool widen_refused;
 	bool is_quick;	   /* the quick clock runs, instead of wide ones */
 	uint64_t old;	   /* threads at the beginning of sampling */
-	uint64_t threads;  /* so far, at the last look */
-	uint32_t calm;	   /* looks since many threads began */
-	uint64_t forgiven; /* samples missing for another reason */
+	uint64_t threads;  /* total, at the last check */
+	uint32_t calm;	   /* checks since many threads began */
+	uint64_t forgiven; /* samples missing for other reasons */
 };
 
-/* Sampling begins.  The threads known so far are not new. */
+/* Sampling begins.  Threads known so far are not new. */
 void short_lives_begin(struct short_lives *s, const struct perf_tally *tally);
 /*
- * How many samples the tasks' clocks should have given so far; 0 if there is nothing to find out.
- * interval_ns: between samples, as requested.
+ * The number of samples that the tasks' clocks should have given so far; 0 if nothing needs to be
+ * found out.  interval_ns: between samples, as requested.
  */
 uint64_t short_lives_due(const struct short_lives *s, const struct perf_event_set *events,
 	struct perf_tally *tally, uint64_t interval_ns);
 /*
- * The clocks were replaced, and the rings drained.  Half a sample of each thread is missing for
- * that reason, and is not counted as missing later.
+ * The clocks were replaced, and the rings drained.  Therefore half a sample of each thread is
+ * missing, which later checks must ignore.
  */
 void short_lives_forgive(struct short_lives *s, const struct perf_event_set *events,
 	const struct perf_tally *tally, uint64_t interval_ns);
 /*
- * Call it every tenth of a second.  due: of short_lives_due before the last drain, as samples still
- * in the rings would count as missing; 0: change nothing.
+ * Call it every tenth of a second.  due: from short_lives_due before the last drain, as samples
+ * still in the rings would count as missing; 0: change nothing.
  */
 void short_lives_watch(struct short_lives *s, struct perf_event_set *events,
 	struct perf_tally *tally, uint64_t interval_ns, uint64_t due);

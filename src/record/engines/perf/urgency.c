@@ -1,6 +1,6 @@
 /*
- * The fair scheduler runs the eligible thread with the earliest deadline, and a thread's deadline
- * is its slice away: a thread that asks for less at a time gets it sooner, and no more in all.
+ * The fair scheduler runs the eligible thread with the earliest deadline, which is one slice away.
+ * So a thread with shorter slices runs sooner, but not more in total.
  */
 #include "record/engines/perf/urgency.h"
 
@@ -12,7 +12,7 @@
 
 /* The shortest that the scheduler accepts. */
 #define SLICE_NS 100000u
-/* The lowest real-time priority still precedes all ordinary threads. */
+/* Even the lowest real-time priority precedes all ordinary threads. */
 #define KEEPER_PRIORITY 1
 
 void urgency_shorten_slice(void)

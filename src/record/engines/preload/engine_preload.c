@@ -1,8 +1,8 @@
 /*
- * The preload engine: a library preloaded into the target writes registers and stacks to shared
- * memory from a signal handler, where perf events are not available.  The engine takes its records
- * in the order of time and walks their stacks as those of any other sample.  The timers of the
- * target's threads set the rate (preload/timer.c).
+ * The preload engine, for machines without perf events: a library preloaded into the target writes
+ * registers and stacks to shared memory from a signal handler.  The engine takes its records in
+ * order of time and walks their stacks like those of any other sample.  The timers of the target's
+ * threads set the rate (preload/timer.c).
  */
 #include <errno.h>
 #include <signal.h>
@@ -54,12 +54,12 @@ static bool has_code(const struct process *p, uint64_t low_va, uint64_t high_va)
 
 static void unmap(struct process *p, uint64_t low_va, uint64_t high_va)
 {
-	/* Removing code invalidates the remembered stacks, so only do it if there is any. */
+	/* Removing code invalidates cached stacks, so do it only if there is any. */
 	if (has_code(p, low_va, high_va))
 		unwind_space_remove(&p->space, low_va, high_va);
 }
 
-/* What lies between the lines is no longer mapped. */
+/* Unmaps code between the lines. */
 static void unmap_others(struct process *p, struct str text)
 {
 	struct maps_line line;
@@ -97,30 +97,30 @@ static void preload_maps_take(
 
 /* ---- the engine ---- */
 
-/* Between looks for new records, unless a thread could fill its slot before. */
+/* Time between collections, unless a thread could fill its slot sooner. */
 #define TAKE_NS	     (SECOND_NS / 125)
 #define TAKE_RECORDS (PRELOAD_RECORDS / 2)
-/* The least time between looks at threads. */
+/* The minimum time between checks of threads. */
 #define WAIT_LEAST_NS (SECOND_NS / 2000)
-/* The first thread to look at is another one each time. */
+/* Each round of checks begins at another thread. */
 #define LOOK_STEP 61
-/* A signal's delivery and return, in addition to the library's handler. */
+/* The delivery of a signal and its return, in addition to the library's handler. */
 #define SIGNAL_NS 3000
 
-/* The thread that has a slot. */
+/* The thread that owns a slot. */
 struct peer {
 	bool known;  /* its start is known */
-	bool ended;  /* its slot is to be freed */
+	bool ended;  /* its slot must be freed */
 	bool sealed; /* it has stopped writing */
 	pid_t pid, tid;
 	struct preload_account account;
-	uint64_t exit_ns; /* when its process began to exit; 0: it has not */
+	uint64_t exit_ns; /* when its process began to exit; 0: not yet */
 	struct preload_life life;
-	uint32_t looks; /* how often it was looked at */
+	uint32_t looks; /* how often it was checked */
 	struct preload_want want;
 };
 
-/* A record that waits. */
+/* A record that was not taken yet. */
 struct waiting {
 	uint64_t time_ns;
 	uint32_t slot, i;
@@ -137,8 +137,8 @@ struct engine_preload {
 	struct preload_pool pool;
 	struct preload_looks looks;
 	struct preload_strays strays;
-	uint64_t look_ns;    /* the next look at a thread */
-	uint32_t first_look; /* slot to look at first, so that all have their turn */
+	uint64_t look_ns;    /* the next check of a thread */
+	uint32_t first_look; /* slot to check first, so that all get their turn */
 	struct peer peers[PRELOAD_SLOTS];
 	uint32_t waiting_count[PRELOAD_SLOTS]; /* of the records being taken */
 	VEC(uint32_t) fresh;
@@ -152,7 +152,7 @@ static struct engine_preload *self(struct engine *e)
 
 /* ---- threads ---- */
 
-/* A record without a stack, only with the CPU time used so far. */
+/* A record without a stack: it only has the CPU time used so far. */
 static void use(struct engine_preload *e, struct peer *peer, const struct preload_record *head)
 {
 	preload_pool_use(&e->pool, &peer->account, head->cpu_ns);
@@ -175,7 +175,7 @@ static void end_peer(struct engine_preload *e, uint32_t slot, uint64_t time_ns, 
 	peer->ended = true;
 }
 
-/* An exec ends all threads except the first, which keeps the CPU time that it has used. */
+/* An exec ends all threads except the first, which keeps its CPU time so far. */
 static struct preload_account end_others(
 	struct engine_preload *e, const struct peer *now, const struct preload_record *head)
 {
@@ -202,7 +202,7 @@ static void start_process(
 	struct process_table *processes = e->recording->processes;
 
 	if (!process_table_find(processes, start->pid) || start->kind == PRELOAD_START_FORK) {
-		/* An unknown parent is not part of the target. */
+		/* If the parent is unknown, it is not part of the target. */
 		bool has_parent = process_table_find(processes, start->parent_pid) != NULL;
 
 		process_table_fork(processes, start->pid,
@@ -234,7 +234,7 @@ static void take_start(struct engine_preload *e, uint32_t slot, const struct pre
 			&e->looks, &peer->life, peer->pid, peer->tid, head->time_ns, head->cpu_ns);
 }
 
-/* An exit ends all threads of the process, and the others write no record. */
+/* An exit ends all threads of the process; only one of them writes a record. */
 static void note_exit(struct engine_preload *e, const struct peer *exiting, uint64_t time_ns)
 {
 	uint32_t used = atomic_load(&e->memory.header->slots_used);
@@ -247,7 +247,7 @@ static void note_exit(struct engine_preload *e, const struct peer *exiting, uint
 /* ---- records ---- */
 
 /*
- * Tells the thread how much of its stack is wanted next.  other: the stack was read from outside,
+ * Sets how much of its stack the thread should write next.  other: the stack was read from outside,
  * and is not that of a sample.
  */
 static void tell_wants(
@@ -389,9 +389,9 @@ static void take_record(struct engine_preload *e, const struct waiting *waiting)
 	}
 }
 
-/* ---- all that waits, in the order of time ---- */
+/* ---- all waiting records, in order of time ---- */
 
-/* Added mappings are reported after the sample that went through them. */
+/* Added mappings are reported after the sample that used them. */
 static void take_maps_early(struct engine_preload *e, uint32_t slot, uint32_t i)
 {
 	const struct peer *peer = &e->peers[slot];
@@ -498,7 +498,7 @@ static void sweep(struct engine_preload *e)
 	}
 }
 
-/* What is known of a thread with a slot.  False: it has none. */
+/* Returns the data about a thread with a slot.  False: it has none. */
 static bool told_by(void *context, pid_t tid, struct preload_told *told)
 {
 	const struct engine_preload *e = context;
@@ -515,11 +515,11 @@ static bool told_by(void *context, pid_t tid, struct preload_told *told)
 	return false;
 }
 
-/* ---- looks at threads that write nothing ---- */
+/* ---- checks of threads that write nothing ---- */
 
 /*
- * Threads report their names with samples.  The name of a sleeping thread is read at looks 1, 2, 4,
- * ...
+ * Threads report their names with samples.  The name of a sleeping thread is read at checks 1, 2,
+ * 4, ...
  */
 static void look_for_name(struct engine_preload *e, struct peer *peer, uint64_t now_ns)
 {
@@ -563,7 +563,7 @@ static void look_at_all(struct engine_preload *e)
 	e->first_look = (e->first_look + LOOK_STEP) % used;
 }
 
-/* The recording ends, and with it the time of all threads that still live. */
+/* The recording ends, which ends the recorded time of all threads that still live. */
 static void end_lives(struct engine_preload *e)
 {
 	for (uint32_t slot = 0; slot < PRELOAD_SLOTS; slot++) {

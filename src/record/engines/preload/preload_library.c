@@ -1,6 +1,6 @@
 /*
- * Finds libsonde-preload.so relative to our own program: in a build next to it; installed, in
- * LIBDIR/sonde of the same prefix, wherever that has been moved to.
+ * Finds libsonde-preload.so relative to our own program: next to it in a build, or in LIBDIR/sonde
+ * of the same prefix if installed, even if the prefix was moved.
  */
 #include "record/engines/preload/preload_library.h"
 
@@ -62,7 +62,7 @@ struct error *preload_variables_init(
 
 	if (!library)
 		return error_new(ERROR_UNSUPPORTED, "libsonde-preload.so is not installed");
-	/* The list's separators cannot be quoted. */
+	/* The separators of LD_PRELOAD cannot be quoted. */
 	if (strpbrk(library, " :")) {
 		struct error *err = error_new(ERROR_UNSUPPORTED,
 			"%s can't be preloaded, as its path has a blank or a colon", library);

@@ -1,11 +1,11 @@
 /*
- * The memory is a memfd, sealed so that nobody can shrink it while we use it.  It is 32 GB of
- * holes.  Pages come with the first write, and those that a thread with a deep stack has filled are
- * given back when its slot is freed.
+ * The memory is a sparse memfd of 32 GB, sealed so that nobody can shrink it while we use it.
+ * Pages are allocated at the first write, and those filled by a thread with a deep stack are
+ * released when its slot is freed.
  *
- * Limits may prevent that.  A limit on file sizes that we cannot raise also holds for memfds, but
- * not for System V segments.  If there is not enough address space for all of it, only the slots
- * are mapped, and their data is read as from a file.
+ * Limits may prevent that.  A limit on file sizes that we cannot raise also applies to memfds, but
+ * not to System V segments.  If there is not enough address space for all of it, only the slots are
+ * mapped, and their data is read as from a file.
  */
 #include "record/engines/preload/preload_memory.h"
 
@@ -23,7 +23,7 @@
 #include "base/clock.h"
 #include "record/processes/proc.h"
 
-/* A freed slot keeps so much of its data's memory for the next thread. */
+/* A freed slot keeps this much of its data's memory for the next thread. */
 #define KEPT_BYTES ((uint64_t)256 << 10)
 
 /* Failures are ours, not the command's: ERROR_SYSTEM is for its exec. */
@@ -35,7 +35,7 @@ static struct error *failure(int code, const char *what)
 /* ---- a file ---- */
 
 /*
- * If the system has no page left, touching one would kill the process.  So the slots get their
+ * If the system runs out of pages, touching one would kill the process.  So the slots get their
  * pages now.
  */
 static int file_resize(int fd)
@@ -92,8 +92,8 @@ static struct error *file_map(struct preload_memory *m)
 /* ---- a segment ---- */
 
 /*
- * Already marked for removal, it lives until the last process unmaps it; until then others may map
- * it.
+ * Already marked for removal, it lives until the last process unmaps it; until then it can still be
+ * mapped.
  */
 static struct error *segment_make(struct preload_memory *m)
 {
@@ -111,7 +111,7 @@ static struct error *segment_make(struct preload_memory *m)
 	return NULL;
 }
 
-/* ---- either ---- */
+/* ---- both ---- */
 
 struct error *preload_memory_init(struct preload_memory *m, uint64_t interval_ns)
 {
@@ -211,14 +211,14 @@ uint32_t preload_memory_waiting(struct preload_memory *m, uint32_t slot)
 
 	if (waiting <= PRELOAD_RECORDS)
 		return waiting;
-	/* The library never writes more than there is room for: something has overwritten it. */
+	/* The library never writes more than fits: something has overwritten it. */
 	m->broken++;
 	m->tail[slot] = head;
 	atomic_store_explicit(&m->slots[slot].tail, head, memory_order_release);
 	return 0;
 }
 
-/* Where in the data a waiting record is.  False: invalid. */
+/* The position of a waiting record in the data.  False: invalid. */
 static bool record_place(
 	const struct preload_memory *m, uint32_t slot, uint32_t i, uint64_t *at, size_t *size)
 {
@@ -269,7 +269,7 @@ void preload_memory_release(struct preload_memory *m, uint32_t slot, uint32_t co
 	atomic_store_explicit(&m->slots[slot].tail, m->tail[slot], memory_order_release);
 }
 
-/* While this writes, the thread sees an odd version and reads nothing. */
+/* During the write, the thread sees an odd version and reads nothing. */
 static void mark_as_file(const struct preload_memory *m, uint32_t slot,
 	const struct preload_mark *marks, uint32_t count)
 {
@@ -312,7 +312,7 @@ void preload_memory_count_lost(struct preload_memory *m, uint32_t slot)
 	uint32_t lost = atomic_load_explicit(&m->slots[slot].lost, memory_order_relaxed);
 	uint32_t more = lost - m->lost[slot];
 
-	/* A counter that was overwritten is not believed. */
+	/* An overwritten counter is ignored. */
 	if (more < UINT32_MAX / 2)
 		m->lost_total += more;
 	m->lost[slot] = lost;

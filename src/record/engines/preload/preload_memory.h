@@ -4,7 +4,7 @@
 /*
  * The recorder's end of the memory that it shares with the preloaded library (preload/shared.h).
  *
- * Any process of the target may write anything there at any time.  So each number is fetched once,
+ * Any process of the target may write anything there at any time.  So each number is read once,
  * checked, and that value is used; a record is copied before it is parsed.
  */
 
@@ -20,7 +20,8 @@ struct preload_memory {
 	int shmid; /* of that segment */
 	struct preload_header *header;
 	struct preload_slot *slots;
-	uint8_t *data;		      /* NULL: no address space; read and written as a file */
+	uint8_t *data;		      /* NULL: not enough address space; read and written as a
+				         file */
 	uint32_t tail[PRELOAD_SLOTS]; /* copies of the slots' tails, which nobody else writes */
 	uint32_t lost[PRELOAD_SLOTS]; /* losses of the slots, counted so far */
 	uint64_t lost_total;
@@ -31,7 +32,7 @@ struct preload_memory {
 
 /* interval_ns: between samples.  m must be zeroed, and stays zeroed on failure. */
 must_use struct error *preload_memory_init(struct preload_memory *m, uint64_t interval_ns);
-/* A zeroed one is fine. */
+/* A zeroed one is allowed. */
 void preload_memory_deinit(struct preload_memory *m);
 
 /* Where programs find the memory, for their environment. */
@@ -42,28 +43,28 @@ struct preload_address preload_memory_address(const struct preload_memory *m);
 /* Whether a process has it mapped. */
 bool preload_memory_is_mapped(const struct preload_memory *m, int64_t pid);
 
-/* The slots of a word of 64 that have new records, a bit each. */
+/* The slots with new records, in a word of 64: a bit each. */
 uint64_t preload_memory_fresh(struct preload_memory *m, uint32_t word);
-/* How many records wait in a slot, oldest first. */
+/* The number of records waiting in a slot, oldest first. */
 uint32_t preload_memory_waiting(struct preload_memory *m, uint32_t slot);
 /* The head of a waiting record (0: the oldest).  False: invalid. */
 bool preload_memory_peek(
 	const struct preload_memory *m, uint32_t slot, uint32_t i, struct preload_record *head);
 /* A copy of the whole record, of head.size bytes, valid until the next call; NULL: invalid. */
 const uint8_t *preload_memory_copy(struct preload_memory *m, uint32_t slot, uint32_t i);
-/* Gives back the room of the oldest `count` records. */
+/* Releases the oldest `count` records. */
 void preload_memory_release(struct preload_memory *m, uint32_t slot, uint32_t count);
 /*
- * Tells the slot's thread which parts of its stack are known.  No marks: its next sample should be
- * whole.
+ * Tells the slot's thread which parts of its stack are known.  Without marks, its next sample
+ * should be whole.
  */
 void preload_memory_mark(
 	struct preload_memory *m, uint32_t slot, const struct preload_mark *marks, uint32_t count);
-/* Adds what the slot has lost since the last call to m->lost_total. */
+/* Adds the slot's losses since the last call to m->lost_total. */
 void preload_memory_count_lost(struct preload_memory *m, uint32_t slot);
-/* The thread that has a slot; 0: none. */
+/* The thread that owns a slot; 0: none. */
 uint32_t preload_memory_owner(const struct preload_memory *m, uint32_t slot);
-/* Lets another thread take the slot.  Its thread must have ended, and nothing may wait in it. */
+/* Frees a slot for another thread.  Its thread must have ended, and no records may be waiting. */
 void preload_memory_free(struct preload_memory *m, uint32_t slot);
 
 #endif

@@ -1,25 +1,25 @@
 /*
- * Time off the CPU as the difference of two clocks, and looks at threads that are silent.
+ * Time off the CPU as the difference of two clocks, and checks of silent threads.
  *
- * The longer a thread sleeps, the likelier a look finds it asleep.  So the time between two looks
- * that found it in different blocks is divided in half between them: what one is wrongly given now,
- * the other is given next time.  The same holds between a look that found it asleep and one that
- * did not.  A record of the thread's own in between divides the time exactly.
+ * The longer a thread sleeps, the likelier a check finds it asleep.  So the time between two checks
+ * that found it in different blocks is divided in half between them: an error in one direction now
+ * is made up by one in the other direction later.  The same holds between a check that found it
+ * asleep and one that did not.  A record by the thread in between divides the time exactly.
  *
- * The wait for a CPU is taken from the time off the CPU between records of running, and the rest of
- * it from the block that ended: a woken thread waits as well.
+ * The wait for a CPU is assumed to be in the time off the CPU between records of running, and the
+ * rest of it in the block that ended: a woken thread waits as well.
  *
- * A thread is looked at soon after it should have written a record.  While it sleeps on, the next
- * look comes after a part of the time that it has slept, so that a sleep costs as many looks as the
- * logarithm of its length, and its end is known to the same part.
+ * A thread is checked soon after it should have written a record.  While it sleeps on, the next
+ * check comes after a fraction of the time that it has slept, so that the number of checks is
+ * logarithmic in the length of a sleep, and its end is known with that relative precision.
  *
- * A running thread must not wake us each time only to find its record.  So a look waits until
- * records are taken anyway, the longer the longer the thread has not slept; a sleeping thread is
- * looked at when it is due.
+ * A running thread must not wake us each time only to find its record.  So a check waits until
+ * records are collected anyway, and longer, the longer the thread has not slept; a sleeping thread
+ * is checked when it is due.
  *
- * A look reads one small file, in some 3 us, as long as the thread has not been given a CPU since;
- * only then its stack is read, in some 30 us.  Both have limits, beyond which looks become rarer:
- * what is recorded between two of them still adds up.
+ * A check reads one small file, in about 3 us, as long as the thread has not got a CPU since; only
+ * then is its stack read, in about 30 us.  Both are limited, and beyond the limits checks become
+ * rarer: the times recorded between two of them still add up.
  */
 #include "record/engines/preload/preload_offcpu.h"
 
@@ -29,7 +29,7 @@
 
 /* ---- a thread's life ---- */
 
-/* A block that goes on is handed out in parts of this length. */
+/* A continuing block is output in parts of this length. */
 #define PART_NS SECOND_NS
 
 void preload_life_begin(struct preload_life *life, uint64_t time_ns, uint64_t cpu_ns,
@@ -47,7 +47,7 @@ void preload_life_begin(struct preload_life *life, uint64_t time_ns, uint64_t cp
 	};
 }
 
-/* Goes on to another point.  Returns how long the thread was off the CPU until then. */
+/* Advances to another point.  Returns how long the thread was off the CPU until then. */
 static uint64_t advance(struct preload_life *life, uint64_t time_ns, uint64_t cpu_ns)
 {
 	uint64_t wall_ns = time_ns > life->at_ns ? time_ns - life->at_ns : 0;
@@ -74,7 +74,10 @@ static void count_estimated(struct preload_lives *lives, uint64_t count, uint64_
 	lives->estimated_ns += ns;
 }
 
-/* Hands out the span.  It takes from *waited_ns as much as fits into it. */
+/*
+ * Outputs the span.  As much of *waited_ns as fits into it counts as preempted, and is deducted
+ * from *waited_ns.
+ */
 static void hand_out(struct preload_lives *lives, struct preload_life *life,
 	struct preload_span *span, uint32_t node, uint64_t *waited_ns)
 {
@@ -106,7 +109,7 @@ static uint32_t first_known(uint32_t a, uint32_t b)
 	return a != OFFCPU_NO_NODE ? a : b;
 }
 
-/* Hands out what is over: the times between, and the block if it has ended. */
+/* Outputs what has ended: the times in between, and the block if it has ended. */
 static void hand_out_all(struct preload_lives *lives, struct preload_life *life, uint64_t waited_ns)
 {
 	uint64_t more_ns = waited_ns > life->waited_ns ? waited_ns - life->waited_ns : 0;
@@ -128,8 +131,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /*
- * Divides the time off the CPU up to another point among the last block, the times between, and, if
- * the thread sleeps there, the new block.  Returns how much is the new block's.
+ * Divides the time off the CPU up to another point among the last block, the times in between and,
+ * if the thread sleeps there, the new block.  Returns the new block's part.
  */
 static uint64_t divide(struct preload_life *life, uint64_t time_ns, uint64_t cpu_ns, bool sleeps)
 {
@@ -202,7 +205,7 @@ void preload_life_sleeps_on(
 void preload_life_waited(struct preload_lives *lives, struct preload_life *life, uint64_t time_ns,
 	uint64_t waited_ns)
 {
-	/* The wait at the end of a block that goes on may still come. */
+	/* The wait at the end of a continuing block may still come. */
 	if (life->is_asleep || first_known(life->run_node, life->block.node) == OFFCPU_NO_NODE)
 		return;
 	hand_out_all(lives, life, waited_ns);
@@ -219,23 +222,23 @@ void preload_life_end(struct preload_lives *lives, struct preload_life *life, ui
 	life->is_on = false;
 }
 
-/* ---- looks ---- */
+/* ---- checks ---- */
 
-/* The next look comes after such a part of the sleep so far. */
+/* The next check comes after this fraction of the sleep so far. */
 #define SLEEP_PART    16
 #define LOOK_LEAST_NS (SECOND_NS / 1000)
 #define LOOK_MOST_NS  SECOND_NS
-/* The latest look at a thread that should have written a record. */
+/* The latest check of a thread that should have written a record. */
 #define SILENT_MOST_NS (2 * LOOK_LEAST_NS)
 /*
- * Looks at a thread that does not sleep wait at most so long for another reason to wake; that grows
- * by such a part with each record.
+ * Checks of a thread that does not sleep wait at most this long for another reason to wake; the
+ * time grows by this fraction with each record.
  */
 #define AWAKE_MOST_NS (10 * LOOK_LEAST_NS)
 #define AWAKE_PART    32
-/* How often the CPU wait of a running thread is read. */
+/* How often a running thread's wait for a CPU is read. */
 #define ASK_NS (SECOND_NS / 20)
-/* Looks and reads a second; at most a tenth of that at once. */
+/* Checks and reads per second; at most a tenth of that at once. */
 #define LOOKS_HZ 8000.0
 #define READS_HZ 1000.0
 
@@ -314,7 +317,7 @@ static bool has_slept(struct preload_life *life, pid_t tid, uint64_t time_ns, ui
 	uint64_t waited_ns = life->seen_waited_ns;
 	struct proc_sched sched;
 
-	/* A look found it awake meanwhile, or there was no time for a sleep. */
+	/* A check found it awake in between, or there was no time for a sleep. */
 	if (life->woke_ns > life->at_ns || time_ns < life->at_ns + used_ns + LOOK_LEAST_NS / 2)
 		return false;
 	if (!proc_sched_read(tid, &sched))
@@ -351,7 +354,7 @@ static uint64_t pause_ns(const struct preload_life *life, uint64_t now_ns)
 	return slept_ns < LOOK_MOST_NS ? slept_ns : LOOK_MOST_NS;
 }
 
-/* From a look to the next one. */
+/* The time from a check to the next one. */
 static uint64_t next_ns(struct preload_life *life, uint64_t now_ns)
 {
 	if (life->runs_ns == now_ns) {
@@ -364,7 +367,7 @@ static uint64_t next_ns(struct preload_life *life, uint64_t now_ns)
 	return pause_ns(life, now_ns);
 }
 
-/* Whether it sleeps, although its stack may not be read. */
+/* Whether it sleeps, even if its stack may not be read. */
 static bool is_asleep(pid_t pid, pid_t tid)
 {
 	struct proc_stat stat;
@@ -372,7 +375,7 @@ static bool is_asleep(pid_t pid, pid_t tid)
 	return proc_stat_read(pid, tid, &stat) && stat.state != 'R';
 }
 
-/* It has been given a CPU since the last look.  Is it asleep again? */
+/* It got a CPU since the last check.  Is it asleep again? */
 static bool look_closely(struct preload_looks *l, struct preload_life *life, uint64_t now_ns,
 	const struct proc_sched *before, struct perf_sample *sample)
 {

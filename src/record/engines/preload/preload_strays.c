@@ -1,7 +1,7 @@
 /*
  * A stray is a thread without a slot in the shared memory, one that has stopped writing, or one
- * whose program is another now.  The CPU time that it uses between looks counts for its cause.
- * What no look has seen stays unexplained, so that nothing is reported that was not seen.
+ * that now runs another program.  CPU time that it uses between checks is attributed to its cause.
+ * Other time remains unexplained, so that only observed causes are reported.
  */
 #include "record/engines/preload/preload_strays.h"
 
@@ -18,12 +18,12 @@
 #include "preload/shared.h"
 #include "record/processes/proc.h"
 
-/* At most such a part of the time is spent on looks. */
+/* At most this part of the time is spent on checks. */
 #define LOOK_PART     100
 #define LOOK_LEAST_NS (SECOND_NS / 50)
-/* A program's start is shorter.  The cause of less CPU time than this is not looked for. */
+/* A program's start takes less.  Causes of less CPU time are not determined. */
 #define LEAST_NS (SECOND_NS / 100)
-/* A thread with a slot is looked at once it has used so much since its last record. */
+/* A thread with a slot is checked after it has used this much since its last record. */
 #define SILENT_NS	(SECOND_NS / 20)
 #define ENVIRONMENT_MAX ((size_t)256 << 10)
 
@@ -37,7 +37,7 @@ static int open_of(pid_t pid, const char *name)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* The parts of a 64-bit ELF file, elf(5), that show whether it is linked statically. */
+/* The parts of a 64-bit ELF file, elf(5), that show whether it is statically linked. */
 #define ELF_MAGIC	"\177ELF\2"
 #define ELF_INTERPRETER 3u
 struct elf_head {
@@ -86,7 +86,7 @@ static bool environment_names_us(pid_t pid)
 		size += (size_t)got;
 	if (fd >= 0)
 		close(fd);
-	/* An environment that cannot be read, or is longer, may name us. */
+	/* An environment that cannot be read, or is longer, may contain the library's name. */
 	bool found = !text || size == ENVIRONMENT_MAX || memmem(text, size, name, strlen(name));
 
 	free(text);
@@ -149,12 +149,12 @@ static void count(struct preload_strays *s, const struct task *task, uint64_t ba
 		vec_push(&s->counted_ns, base_ns);
 	uint64_t *counted_ns = &s->counted_ns.data[*place];
 
-	/* The tid, or the thread, is a new one. */
+	/* The tid has been reused, or the thread is new. */
 	if (*counted_ns > ran_ns || *counted_ns < base_ns)
 		*counted_ns = base_ns;
 	if (ran_ns < *counted_ns + LEAST_NS)
 		return;
-	/* Looked up each time, as it may be another program by now. */
+	/* Determined each time, as it may run another program by now. */
 	enum capture_stray cause = cause_of(s, task->pid, task->tid, is_sealed);
 
 	if (cause != CAPTURE_STRAYS)
@@ -163,8 +163,8 @@ static void count(struct preload_strays *s, const struct task *task, uint64_t ba
 }
 
 /*
- * Whether a silent thread with a slot has stopped writing.  One that still has the library will be
- * found again by its next sample.
+ * Whether a silent thread with a slot has stopped writing.  If it still has the library, its next
+ * sample shows that.
  */
 static bool is_left(const struct preload_strays *s, const struct task *task)
 {
@@ -189,8 +189,8 @@ static void look_at(struct preload_strays *s, const struct task *task)
 }
 
 /*
- * The id last given to a thread, by /proc/loadavg.  As long as it stays the same, no thread was
- * added, and a search of /proc would find nothing new.  0: unknown.
+ * The thread id assigned last, from /proc/loadavg.  While it is unchanged, no thread was added, and
+ * a search of /proc would find nothing new.  0: unknown.
  */
 static uint64_t last_tid(void)
 {
@@ -210,7 +210,7 @@ static uint64_t last_tid(void)
 
 static void search(struct preload_strays *s)
 {
-	/* Read first, so that threads added meanwhile are searched for next time. */
+	/* Read it first, so that threads added in the meantime are found next time. */
 	uint64_t tid = last_tid();
 
 	if (tid != 0 && tid == s->last_tid)

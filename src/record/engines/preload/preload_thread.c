@@ -2,8 +2,8 @@
  * The pool pays one interval to a first sample, and more if it has grown far beyond that: then more
  * time was not sampled than the clock can have missed by chance.
  *
- * Marks tell the thread's handler (preload/marks.c) which parts of its stack are known.  What is
- * reused is checked by a copy of the whole stack, which takes a thread with a deep stack long: 20
+ * Marks tell the thread's handler (preload/marks.c) which parts of its stack are known.  A reused
+ * stack is verified by a copy of the whole stack, which takes a thread with a deep stack long: 20
  * us for 5,000 levels of a recursion.  So its checks wait until they cost less than CHECK_BYTES for
  * each sample on average.
  */
@@ -11,7 +11,7 @@
 
 /* ---- weights ---- */
 
-/* A pool of more intervals than this pays such a part of itself to a first sample. */
+/* A pool of more intervals than this pays this fraction of itself to a first sample. */
 #define POOL_PART 16
 /*
  * Intervals before a first sample that no clock can have missed by chance: the thread blocked the

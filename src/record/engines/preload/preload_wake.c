@@ -3,7 +3,7 @@
  * wake only the thread.  They tick only in user code, so their signals interrupt no system call.
  *
  * Records of the library and of perf are merged by time, so that at each sample the process table
- * is what the system was.
+ * equals the system's state at that time.
  */
 #include "record/engines/preload/preload_wake.h"
 
@@ -28,25 +28,25 @@
 #include "record/engines/preload/preload_thread.h"
 
 /*
- * So many of perf's samples are passed over without one of the library's; ticks in the kernel
- * separate the two clocks by chance.
+ * This many of perf's samples are skipped without a sample of the library; ticks in the kernel make
+ * the two clocks differ by chance.
  */
 #define AHEAD_MAX 16
-/* How many programs that had to be woken are remembered. */
+/* The number of programs remembered that had to be woken. */
 #define PROGRAMS_MAX 1024
 /* Between collections, which find new threads. */
 #define TAKE_NS (SECOND_NS / 125)
 
-/* The thread that has a slot. */
+/* The thread that owns a slot. */
 struct sleeper {
 	bool known, ended;
 	pid_t pid, tid;
-	int clock_fd;	  /* -1: it sleeps */
-	int64_t ahead_ns; /* weight of perf's samples passed over, minus the library's */
+	int clock_fd;	  /* -1: not woken */
+	int64_t ahead_ns; /* weight of perf's skipped samples, minus that of the library's */
 	struct preload_want want;
 };
 
-/* A record that waits. */
+/* A record that was not taken yet. */
 struct waiting {
 	uint64_t time_ns;
 	uint32_t slot, i;
@@ -68,7 +68,7 @@ struct preload_wake {
 	struct map programs;		       /* device and inode, likewise */
 	VEC(uint32_t) fresh;
 	VEC(struct waiting) waiting;
-	size_t next; /* of those, to be taken */
+	size_t next; /* the next one to take */
 };
 
 /* ---- clocks ---- */
@@ -88,7 +88,7 @@ static int open_clock(pid_t tid, uint64_t interval_ns)
 
 /*
  * The library distinguishes our signals from the program's by the descriptor's number, which is far
- * beyond those of programs.
+ * above those of programs.
  */
 static int move_up(int fd, uint32_t least)
 {
@@ -334,7 +334,7 @@ static void take_record(struct preload_wake *w, const struct waiting *waiting)
 	}
 }
 
-/* ---- all that waits ---- */
+/* ---- all waiting records ---- */
 
 static void collect_slot(struct preload_wake *w, uint32_t slot)
 {
@@ -374,7 +374,7 @@ static int by_time(const void *a, const void *b)
 void preload_wake_collect(struct preload_wake *w)
 {
 	atomic_store(&w->memory.header->heartbeat_ns, clock_monotonic_ns());
-	/* An interrupted round goes on. */
+	/* Continue an interrupted round. */
 	if (w->fresh.count > 0)
 		return;
 	w->fresh.count = w->waiting.count = w->next = 0;
@@ -421,7 +421,7 @@ bool preload_wake_replaces(struct preload_wake *w, const struct perf_sample *sam
 	return true;
 }
 
-/* ---- the whole ---- */
+/* ---- all of it ---- */
 
 static uint32_t least_clock_fd(void)
 {

@@ -2,20 +2,20 @@
 #define SONDE_RECORD_ENGINES_PRELOAD_PRELOAD_WAKE_H
 
 /*
- * The preloaded library together with perf events, where no BPF program may copy what the kernel's
- * own copy of a stack lacks.  The library lies dormant in the target's processes.  Once perf
- * delivers a truncated stack of a process, the threads of that process are woken: each gets a clock
- * of its own, a perf event of ours whose ticks send it the library's signal, and writes its whole
- * stack at each tick.  Samples of perf's own clock in it are passed over.
+ * The preloaded library together with perf events, used if BPF may not copy the part of a stack
+ * that the kernel's own copy lacks.  The library is dormant in the target's processes.  When perf
+ * delivers a truncated stack of a process, the threads of that process are woken: each gets its own
+ * clock, a perf event of ours that sends it the library's signal at each tick, and writes its whole
+ * stack at each tick.  Samples of perf's own clock in such a thread are skipped.
  *
- * Both clocks have the same rate, so a sample of the library weighs what one of perf's does.  The
- * two are compared for each thread: if the library's samples do not come, as in a thread that has
- * blocked all signals itself, perf's samples are used again.
+ * Both clocks have the same rate, so a sample of the library has the same weight as one of perf's.
+ * The two are compared for each thread: if the library's samples do not come, as in a thread that
+ * has blocked all signals itself, perf's samples are used again.
  *
- *	preload_wake_open(…)				the memory; then the target is started
- *	preload_wake_begin(w, recording, …)		before the first record
- *	preload_wake_collect(w)				finds what the library has written, then
- *	preload_wake_take_until(w, time_ns)		takes those samples, in order with perf's
+ * 	preload_wake_open(…)				the memory; then the target is started
+ * 	preload_wake_begin(w, recording, …)		before the first record
+ * 	preload_wake_collect(w)				finds what the library has written, then
+ * 	preload_wake_take_until(w, time_ns)		takes those samples, in order with perf's
  */
 
 #include <stdbool.h>
@@ -38,19 +38,19 @@ must_use struct error *preload_wake_open(uint64_t interval_ns, struct preload_wa
 const struct preload_memory *preload_wake_memory(const struct preload_wake *w);
 void preload_wake_begin(struct preload_wake *w, struct recording *recording,
 	preload_wake_took *took, void *context);
-/* NULL is fine. */
+/* NULL is allowed. */
 void preload_wake_close(struct preload_wake *w);
 
-/* Finds what was written up to now, unless earlier records still wait to be taken. */
+/* Finds the records written up to now, unless earlier records still wait to be taken. */
 void preload_wake_collect(struct preload_wake *w);
-/* Takes what was written up to time_ns; UINT64_MAX: all that was collected. */
+/* Takes records up to time_ns; UINT64_MAX: all that were collected. */
 void preload_wake_take_until(struct preload_wake *w, uint64_t time_ns);
 
-/* Whether a sample of the library stands for this sample of perf's clock. */
+/* Whether a sample of the library replaces this sample of perf's clock. */
 bool preload_wake_replaces(struct preload_wake *w, const struct perf_sample *sample);
 /* A stack of that process was truncated: wakes its threads, if they have the library. */
 void preload_wake_cut(struct preload_wake *w, int64_t pid);
-/* How long the next collection may wait; UINT64_MAX: no thread writes. */
+/* How long the next collection may wait; UINT64_MAX: no threads write. */
 uint64_t preload_wake_wait_ns(const struct preload_wake *w);
 
 /* Sets the time between ticks. */
@@ -59,7 +59,9 @@ void preload_wake_set_interval(struct preload_wake *w, uint64_t interval_ns);
 void preload_wake_sweep(struct preload_wake *w);
 /* Stops the clocks. */
 void preload_wake_stop(struct preload_wake *w);
-/* Adds invalid records.  Samples that found no room are not lost: perf's are used instead. */
+/*
+ * Adds the number of invalid records.  Samples without room are not lost: perf's are used instead.
+ */
 void preload_wake_tell(const struct preload_wake *w, struct engine_counts *counts);
 
 #endif
