@@ -22,8 +22,9 @@ from harness import check, sonde
 FOLDER = tempfile.TemporaryDirectory(prefix="sonde-test-")
 EXPONENT_MAX = 1.15
 SIZES = (1, 4, 16)
-# docs/limits.md: what a view takes for each node of the stack tree.
+# docs/limits.md: what a view takes for each node of the stack tree, and for each function.
 NODE_BYTES_MAX = 256
+FUNCTION_BYTES_MAX = 1024
 # Larger profiles, for differences of memory: so many times as large as n = 1.
 MEMORY_SIZES = (75, 300)
 COLLECTED = re.compile(r"Collected\s*:\s*(\d+)")
@@ -224,18 +225,21 @@ def peak_bytes(*args):
 	return int(check(harness.run(sys.executable, "-c", PEAK, harness.SONDE, *args, timeout=600)).out)
 
 
-def node_count(path):
-	return check(sonde("convert", path, "--to", "dump", "-o", "-", timeout=600)).out.count("\nstack ")
+def row_counts(path):
+	"""Nodes and functions."""
+	dump = check(sonde("convert", path, "--to", "dump", "-o", "-", timeout=600)).out
+	return dump.count("\nstack "), dump.count("\nfunction ")
 
 
 def check_memory(shape, views):
-	small, large = (recording(shape, n) for n in MEMORY_SIZES)
-	nodes = node_count(large) - node_count(small)
+	paths = [recording(shape, n) for n in MEMORY_SIZES]
+	nodes, functions = (large - small for small, large in zip(*map(row_counts, paths)))
+	most = NODE_BYTES_MAX * nodes + FUNCTION_BYTES_MAX * functions
 	for view in views:
-		taken = [peak_bytes("report", path, "--view", *view.split()) for path in (small, large)]
-		bytes_each = (taken[1] - taken[0]) / nodes
-		print(f"# {shape}: {view}: {bytes_each:.0f} bytes for each of {nodes:,} nodes")
-		assert bytes_each <= NODE_BYTES_MAX, (view, taken, nodes)
+		small, large = (peak_bytes("report", path, "--view", *view.split()) for path in paths)
+		print(f"# {shape}: {view}: {(large - small) / 1e6:.0f} MB for {nodes:,} nodes, {functions:,} functions; "
+			f"at most {most / 1e6:.0f}")
+		assert large - small <= most, view
 
 
 @harness.takes_long
