@@ -287,7 +287,8 @@ def million(bench, pprof_option, *view):
 	def job():
 		need("go", "golang-go")
 		return ["go", "tool", "pprof", pprof_option, bench.keep("million.pb.gz", packed)]
-	return [("sonde", [SONDE, "report", path, *view]), try_job("go pprof", job)], \
+	peers = [try_job("go pprof", job)] if pprof_option else []
+	return [("sonde", [SONDE, "report", path, *view]), *peers], \
 		f"1,000,000 distinct stacks; recording {os.path.getsize(path) / 1e6:.1f} MB", path
 
 
@@ -300,12 +301,13 @@ def million_tree(bench):
 
 
 def million_collapsed(bench):
-	"""No peer collapses recursion; in all else this is pprof's -tree."""
-	return million(bench, "-tree", "-v", "tree")
+	"""No peer collapses recursion."""
+	return million(bench, None, "-v", "tree")
 
 
 def million_graph(bench):
-	return million(bench, "-peek=.", "-v", "graph")
+	"""pprof's -peek has the same lines, and stands beside callers."""
+	return million(bench, None, "-v", "graph")
 
 
 def million_callers(bench):

@@ -6,8 +6,8 @@
  *
  * A large profile has millions of pairs, looked up once for each node, and each lookup is a read
  * from a random place in memory.  Where the pairs that can be are not many more than nodes, or few
- * entities are asked for, the numbers are a matrix: one read, which can begin early.  Otherwise they
- * are a hash table.
+ * entities are asked for, the numbers are a matrix: one read, which can begin early.  Otherwise
+ * they are a hash table.
  */
 
 #include <stdbool.h>
