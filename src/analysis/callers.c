@@ -110,8 +110,8 @@ static void order_collect(struct callers_order *o)
 {
 	const struct callers_walk *w = o->walk;
 
-	o->lines = xcalloc(w->edges.pairs.count * SIDE_COUNT, sizeof(*o->lines));
-	for (uint32_t i = 0; i < w->edges.pairs.count * SIDE_COUNT; i++) {
+	o->lines = xcalloc(entity_pairs_count(&w->edges) * SIDE_COUNT, sizeof(*o->lines));
+	for (uint32_t i = 0; i < entity_pairs_count(&w->edges) * SIDE_COUNT; i++) {
 		if (!line_is_shown(w, i))
 			continue;
 		o->lines[o->line_count++].index = i;

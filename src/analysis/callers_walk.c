@@ -21,9 +21,6 @@
 
 #include "base/alloc.h"
 
-/* Numbers of edges may be a matrix of so many cells for each node of the tree. */
-#define CELLS_OF_NODE 4u
-
 /* A node of the path from the root to the walk's current node. */
 struct callers_step {
 	uint32_t node;
@@ -72,7 +69,7 @@ void callers_walk_init(struct callers_walk *w, const struct entity_tree *tree,
 		.chosen = chosen,
 		.metric_count = tree->other_count + 1,
 		.centre_count = centre ? 1 : tree->entity_count};
-	entity_pairs_init(&w->edges, tree->entity_count, chosen, CELLS_OF_NODE * tree->node_count);
+	entity_pairs_init(&w->edges, tree->entity_count, chosen, tree->node_count);
 	w->exclusive = xcalloc(w->centre_count * w->metric_count, sizeof(*w->exclusive));
 	w->inclusive = xcalloc(w->centre_count * w->metric_count, sizeof(*w->inclusive));
 	w->innermost = xcalloc(w->centre_count, sizeof(*w->innermost));
@@ -98,7 +95,7 @@ uint32_t callers_walk_edge_at(struct callers_walk *w, uint32_t from, uint32_t to
 	uint32_t edge = entity_pairs_at(&w->edges, from, to);
 	size_t sums = SIDE_COUNT * (w->metric_count + 1);
 
-	while (w->attributed.count < w->edges.pairs.count * sums)
+	while (w->attributed.count < entity_pairs_count(&w->edges) * sums)
 		vec_push(&w->attributed, 0);
 	return edge;
 }

@@ -62,7 +62,7 @@ uint32_t callers_walk_edge_at(struct callers_walk *walk, uint32_t from, uint32_t
 static inline const struct entity_pair *callers_walk_edge(
 	const struct callers_walk *walk, uint32_t edge)
 {
-	return &walk->edges.pairs.data[edge];
+	return entity_pairs_pair(&walk->edges, edge);
 }
 
 static inline const struct entity_tree *callers_walk_tree(

@@ -22,11 +22,9 @@ struct builder {
 	uint32_t *arc;	       /* [node]: the arc that leads to it, later to its run's first node */
 };
 
-/* Numbers of arcs may be a matrix of so many cells for each node of the tree. */
-#define CELLS_OF_NODE 4u
-#define NODES_AHEAD   16u
+#define NODES_AHEAD 16u
 
-/* Begins to read what the next nodes will need, if they are only children. */
+/* Prefetches what the node some steps ahead will need, if it is an only child. */
 static void warm(const struct builder *b, uint32_t node)
 {
 	const struct entity_tree *tree = b->tree;
@@ -57,9 +55,9 @@ static void builder_add_counts(struct builder *b, const struct entity_arc *count
 	for (size_t i = 0; i < count; i++)
 		arc[i] = entity_pairs_at(&b->pairs, counted[i].caller, counted[i].callee);
 	entity_pairs_end(&b->pairs);
-	b->arcs = xcalloc(b->pairs.pairs.count, sizeof(*b->arcs));
-	for (size_t i = 0; i < b->pairs.pairs.count; i++) {
-		const struct entity_pair *pair = &b->pairs.pairs.data[i];
+	b->arcs = xcalloc(entity_pairs_count(&b->pairs), sizeof(*b->arcs));
+	for (uint32_t i = 0; i < entity_pairs_count(&b->pairs); i++) {
+		const struct entity_pair *pair = entity_pairs_pair(&b->pairs, i);
 
 		b->arcs[i] = (struct call_arc){.caller = pair->from, .callee = pair->to};
 	}
@@ -100,7 +98,7 @@ static void builder_find_runs(struct builder *b, const struct call_units *units)
 static struct call_figures builder_figures(
 	const struct builder *b, const struct call_units *units, const struct entity_tree *tree)
 {
-	struct call_times *times = xcalloc(b->pairs.pairs.count, sizeof(*times));
+	struct call_times *times = xcalloc(entity_pairs_count(&b->pairs), sizeof(*times));
 	int64_t *self = xcalloc(tree->entity_count, sizeof(*self));
 
 	for (uint32_t i = 1; i < tree->node_count; i++) {
@@ -125,7 +123,7 @@ static struct callgraph *builder_graph(struct builder *b, size_t limit, struct a
 		.entities = tree->entities,
 		.entity_count = tree->entity_count,
 		.arcs = b->arcs,
-		.count = b->pairs.pairs.count,
+		.count = entity_pairs_count(&b->pairs),
 		.is_difference = tree->is_difference,
 	};
 	struct call_units units;
@@ -150,7 +148,7 @@ struct callgraph *callgraph_analyse(const struct entity_tree *tree,
 {
 	struct builder b = {.tree = tree};
 
-	entity_pairs_init(&b.pairs, tree->entity_count, NULL, CELLS_OF_NODE * tree->node_count);
+	entity_pairs_init(&b.pairs, tree->entity_count, NULL, tree->node_count);
 	builder_add_tree(&b);
 	builder_add_counts(&b, counted, count);
 	struct callgraph *graph = builder_graph(&b, limit, arena);
