@@ -289,6 +289,17 @@ static void add_children(struct layout *l, uint32_t entity_node, uint64_t least)
 			add_sibling(l, c, least);
 }
 
+/* Also those of the entity nodes that arrived at the node later. */
+static void add_all_children(struct layout *l, uint32_t node, uint64_t least)
+{
+	add_children(l, node, least);
+	if (l->play == NULL)
+		return;
+	for (uint32_t i = play_first_arrival(l->play, node); i != NO_ID;
+		i = l->play->arrivals.data[i].next)
+		add_children(l, l->play->arrivals.data[i].entity_node, least);
+}
+
 /* The node's children that rank high enough. */
 static void find_children(struct layout *l, uint32_t node, uint64_t least)
 {
@@ -296,12 +307,8 @@ static void find_children(struct layout *l, uint32_t node, uint64_t least)
 	if (!l->is_plain)
 		for (size_t i = l->begin[node]; i < l->begin[node + 1]; i++)
 			add_sibling(l, l->children[i], least);
-	else if (l->play == NULL)
-		add_children(l, node, least);
 	else if (node_stub(l, node) == NO_ID)
-		for (struct play_arrivals a = play_arrivals(l->play, node);
-			play_arrives(l->play, &a);)
-			add_children(l, a.entity_node, least);
+		add_all_children(l, node, least);
 }
 
 static void heap_push_children(struct layout *l, uint32_t node)
@@ -421,7 +428,7 @@ static void emit_row(const struct layout *l, size_t metric, uint32_t node, struc
 /* How many nodes and stubs there are. */
 static size_t node_count(const struct layout *l)
 {
-	return l->count - 1 - (l->play ? l->play->others.count - l->play->stubs.count : 0);
+	return l->count - 1 - (l->play ? l->play->arrivals.count - l->play->stubs.count : 0);
 }
 
 static size_t whole_count(const struct layout *l)

@@ -28,6 +28,7 @@
 #include "base/alloc.h"
 #include "base/compiler.h"
 #include "base/hash.h"
+#include "base/search.h"
 
 /* ---- the children of shared nodes ---- */
 
@@ -111,7 +112,7 @@ struct walk {
 	uint32_t top;
 	uint32_t *at_depth; /* [depth] the step whose place is there on the path, or was */
 	uint32_t *nearest;  /* [entity] the last step with a place of it, or NO_ID */
-	uint64_t *others_at, *shared_at, *jumped;
+	uint64_t *arriving, *shared, *jumped;
 	struct siblings siblings;
 };
 
@@ -161,37 +162,30 @@ static void share(struct walk *w, uint32_t node, uint32_t last)
 {
 	uint32_t end = entity_tree_end(w->tree, node);
 
-	if (w->shared_at[node / 64] >> node % 64 & 1)
+	if (rank_set_bit(w->shared, node))
 		return;
-	rank_set_put(w->shared_at, node);
+	rank_set_put(w->shared, node);
 	for (uint32_t c = node + 1; c < end && c <= last; c = entity_tree_end(w->tree, c))
 		(void)siblings_at(&w->siblings, w->tree->entity, node, c);
 }
 
-static void add_other(struct walk *w, uint32_t entity_node, uint32_t at, uint32_t stub)
+static void add_arrival(struct walk *w, uint32_t entity_node, uint32_t at, uint32_t stub)
 {
-	rank_set_put(w->others_at, entity_node);
+	rank_set_put(w->arriving, entity_node);
 	share(w, at, entity_node);
-	vec_push(&w->play->others,
-		(struct play_other){
+	vec_push(&w->play->arrivals,
+		(struct play_arrival){
 			.entity_node = entity_node, .at = at, .stub = stub, .next = NO_ID});
 }
 
 /* node: that of the entity node which first jumped so.  Stubs ascend by it. */
 static uint32_t find_stub(const struct play *p, uint32_t node)
 {
-	size_t low = 0, high = p->stubs.count;
+	uint32_t stub =
+		partition_point(i, 0u, (uint32_t)p->stubs.count, p->stubs.data[i].node < node);
 
-	while (low + 1 < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (p->stubs.data[middle].node <= node)
-			low = middle;
-		else
-			high = middle;
-	}
-	assert(p->stubs.data[low].node == node);
-	return (uint32_t)low;
+	assert(p->stubs.data[stub].node == node);
+	return stub;
 }
 
 static void jump(struct walk *w, struct step *step, const struct step *end, uint32_t to)
@@ -205,7 +199,7 @@ static void jump(struct walk *w, struct step *step, const struct step *end, uint
 		vec_push(&p->stubs, (struct play_stub){step->node, end->node, target});
 	else
 		stub = find_stub(p, step->node);
-	add_other(w, step->entity_node, target, stub);
+	add_arrival(w, step->entity_node, target, stub);
 }
 
 /* The step gets a place, after `end`. */
@@ -231,7 +225,7 @@ static void arrive(struct walk *w, struct step *step, const struct step *end, ui
 	step->nearest_before = w->nearest[entity];
 	w->nearest[entity] = self;
 	if (step->node != step->entity_node)
-		add_other(w, step->entity_node, step->node, NO_ID);
+		add_arrival(w, step->entity_node, step->node, NO_ID);
 }
 
 static void leave(struct walk *w)
@@ -254,7 +248,7 @@ static void play_frame(struct walk *w, uint32_t entity_node)
 	step->entity_node = step->node = entity_node;
 	step->entity = w->tree->entity[entity_node];
 	step->jumped = above->jumped;
-	if (w->shared_at[end->node / 64] >> end->node % 64 & 1)
+	if (rank_set_bit(w->shared, end->node))
 		step->node = siblings_at(&w->siblings, w->tree->entity, end->node, entity_node);
 	uint32_t nearest = find_nearest(w, step->entity, end);
 	if (is_jump(w, nearest, end))
@@ -277,17 +271,17 @@ static void play_all(struct walk *w)
 	}
 }
 
-/* Lists each shared node's others, the first one first. */
-static void chain_others(struct play *p)
+/* Lists the arrivals at each shared node, the first one first. */
+static void chain_arrivals(struct play *p)
 {
-	p->shared_first = xcalloc(p->shared_at.count, sizeof(*p->shared_first));
-	for (size_t s = 0; s < p->shared_at.count; s++)
-		p->shared_first[s] = NO_ID;
-	for (size_t i = p->others.count; i-- > 0;) {
+	p->first_arrival = xcalloc(p->shared.count, sizeof(*p->first_arrival));
+	for (size_t s = 0; s < p->shared.count; s++)
+		p->first_arrival[s] = NO_ID;
+	for (size_t i = p->arrivals.count; i-- > 0;) {
 		uint32_t *first =
-			&p->shared_first[rank_set_below(&p->shared_at, p->others.data[i].at)];
+			&p->first_arrival[rank_set_below(&p->shared, p->arrivals.data[i].at)];
 
-		p->others.data[i].next = *first;
+		p->arrivals.data[i].next = *first;
 		*first = (uint32_t)i;
 	}
 }
@@ -302,18 +296,18 @@ static void play_stacks(struct play *p)
 		.steps = xcalloc(levels, sizeof(*w.steps)),
 		.at_depth = xcalloc(levels, sizeof(*w.at_depth)),
 		.nearest = xcalloc(tree->entity_count, sizeof(*w.nearest)),
-		.others_at = rank_set_bits(count, p->arena),
-		.shared_at = rank_set_bits(count, p->arena),
+		.arriving = rank_set_bits(count, p->arena),
+		.shared = rank_set_bits(count, p->arena),
 		.jumped = rank_set_bits(count, p->arena)};
 
 	for (size_t i = 0; i < tree->entity_count; i++)
 		w.nearest[i] = NO_ID;
 	w.steps[0].entity = NO_ID;
 	play_all(&w);
-	p->others_at = rank_set_make(w.others_at, count, p->arena);
-	p->shared_at = rank_set_make(w.shared_at, count, p->arena);
+	p->arriving = rank_set_make(w.arriving, count, p->arena);
+	p->shared = rank_set_make(w.shared, count, p->arena);
 	p->jumped = w.jumped;
-	chain_others(p);
+	chain_arrivals(p);
 	free(w.steps);
 	free(w.at_depth);
 	free(w.nearest);
@@ -324,24 +318,24 @@ static void play_stacks(struct play *p)
 
 static bool has_jumped(const struct play *p, uint32_t entity_node)
 {
-	return p->jumped[entity_node / 64] >> entity_node % 64 & 1;
+	return rank_set_bit(p->jumped, entity_node);
 }
 
-/* [other] For jumps, while they are weighed. */
+/* [arrival] For jumps, while they are weighed. */
 struct weighing {
 	uint32_t *before; /* the jump to the same stub before it in the stack, or NO_ID */
 	uint32_t *jumps;  /* how often the stub was taken up to here */
 };
 
-/* A jump in all stacks through the entity node of other number i. */
+/* A jump in all stacks through the entity node of arrival number i. */
 static void weigh_jump(const struct play *p, const struct entity_tree *tree,
 	const struct weighing *w, struct play_jumps *stub, uint32_t i)
 {
-	uint32_t entity_node = p->others.data[i].entity_node, before = stub->last_jump;
+	uint32_t entity_node = p->arrivals.data[i].entity_node, before = stub->last_jump;
 	int64_t below = entity_tree_weight_below(tree, entity_node);
 
 	while (before != NO_ID &&
-		entity_tree_end(tree, p->others.data[before].entity_node) <= entity_node)
+		entity_tree_end(tree, p->arrivals.data[before].entity_node) <= entity_node)
 		before = w->before[before];
 	w->before[i] = before;
 	stub->last_jump = i;
@@ -371,14 +365,14 @@ static void weigh_node(const struct play *p, const struct entity_tree *tree,
 static void weigh_arrival(const struct play *p, const struct play_weights *w,
 	const struct weighing *weighing, uint32_t node, uint32_t entity_node)
 {
-	struct play_sums *shared = &w->shared[rank_set_below(&p->shared_at, node)];
-	const struct play_other *other = play_other(p, entity_node);
+	struct play_sums *shared = &w->sums[rank_set_below(&p->shared, node)];
+	const struct play_arrival *arrival = play_arrival(p, entity_node);
 
 	if (w->tree->is_passed && !w->tree->is_passed[entity_node])
 		return;
-	if (other && other->stub != NO_ID)
-		weigh_jump(p, w->tree, weighing, &w->stubs[other->stub],
-			(uint32_t)(other - p->others.data));
+	if (arrival && arrival->stub != NO_ID)
+		weigh_jump(p, w->tree, weighing, &w->stubs[arrival->stub],
+			(uint32_t)(arrival - p->arrivals.data));
 	else
 		weigh_node(p, w->tree, shared, entity_node);
 	/* Nodes above a node were reached before it. */
@@ -388,12 +382,12 @@ static void weigh_arrival(const struct play *p, const struct play_weights *w,
 
 static void weigh_all(const struct play *p, const struct play_weights *w, const struct weighing *g)
 {
-	uint32_t count = (uint32_t)w->tree->node_count, shared = rank_set_next(&p->shared_at, 0);
+	uint32_t count = (uint32_t)w->tree->node_count, shared = rank_set_next(&p->shared, 0);
 
-	for (size_t i = 0; i < p->others.count; i++) {
-		const struct play_other *o = &p->others.data[i];
+	for (size_t i = 0; i < p->arrivals.count; i++) {
+		const struct play_arrival *o = &p->arrivals.data[i];
 
-		for (; shared < o->entity_node; shared = rank_set_next(&p->shared_at, shared + 1))
+		for (; shared < o->entity_node; shared = rank_set_next(&p->shared, shared + 1))
 			weigh_arrival(p, w, g, shared, shared);
 		weigh_arrival(p, w, g, o->at, o->entity_node);
 	}
@@ -402,8 +396,8 @@ static void weigh_all(const struct play *p, const struct play_weights *w, const 
 
 static void weigh_metrics(struct play *p)
 {
-	struct weighing weighing = {.before = xcalloc(p->others.count, sizeof(uint32_t)),
-		.jumps = xcalloc(p->others.count, sizeof(uint32_t))};
+	struct weighing weighing = {.before = xcalloc(p->arrivals.count, sizeof(uint32_t)),
+		.jumps = xcalloc(p->arrivals.count, sizeof(uint32_t))};
 
 	p->metric_count = p->tree->other_count + 1;
 	p->weights = xcalloc(p->metric_count, sizeof(*p->weights));
@@ -411,7 +405,7 @@ static void weigh_metrics(struct play *p)
 		struct play_weights *w = &p->weights[k];
 
 		w->tree = k == 0 ? p->tree : p->tree->others[k - 1];
-		w->shared = xcalloc(p->shared_at.count, sizeof(*w->shared));
+		w->sums = xcalloc(p->shared.count, sizeof(*w->sums));
 		w->stubs = xcalloc(p->stubs.count, sizeof(*w->stubs));
 		for (size_t i = 0; i < p->stubs.count; i++)
 			w->stubs[i].last_jump = NO_ID;
@@ -426,8 +420,8 @@ static void play_order(struct play *p)
 {
 	uint32_t *seen = p->first_seen = entity_tree_first_seen(p->tree);
 
-	for (size_t i = 0; i < p->others.count; i++) {
-		const struct play_other *o = &p->others.data[i];
+	for (size_t i = 0; i < p->arrivals.count; i++) {
+		const struct play_arrival *o = &p->arrivals.data[i];
 		uint32_t node = o->stub == NO_ID ? o->at : p->stubs.data[o->stub].node;
 
 		if (seen[o->entity_node] < seen[node])
@@ -448,13 +442,13 @@ void play_init(
 void play_deinit(struct play *p)
 {
 	for (size_t k = 0; k < p->metric_count; k++) {
-		free(p->weights[k].shared);
+		free(p->weights[k].sums);
 		free(p->weights[k].stubs);
 	}
 	free(p->weights);
 	free(p->first_seen);
-	free(p->shared_first);
-	vec_deinit(&p->others);
+	free(p->first_arrival);
+	vec_deinit(&p->arrivals);
 	vec_deinit(&p->stubs);
 	arena_destroy(p->arena);
 }
@@ -463,33 +457,34 @@ void play_deinit(struct play *p)
 
 uint32_t play_stub(const struct play *p, uint32_t node)
 {
-	const struct play_other *other = play_other(p, node);
+	const struct play_arrival *arrival = play_arrival(p, node);
 
-	return other ? other->stub : NO_ID;
+	return arrival ? arrival->stub : NO_ID;
 }
 
 bool play_is_node(const struct play *p, uint32_t number)
 {
-	const struct play_other *other = play_other(p, number);
+	const struct play_arrival *arrival = play_arrival(p, number);
 
-	return other == NULL || (other->stub != NO_ID && p->stubs.data[other->stub].node == number);
+	return arrival == NULL ||
+	       (arrival->stub != NO_ID && p->stubs.data[arrival->stub].node == number);
 }
 
 uint32_t play_parent(const struct play *p, uint32_t node)
 {
 	uint32_t parent = entity_tree_parent(p->tree, node);
-	const struct play_other *other = play_other(p, parent);
+	const struct play_arrival *arrival = play_arrival(p, parent);
 
-	return other ? other->at : parent;
+	return arrival ? arrival->at : parent;
 }
 
 struct play_figures play_figures(const struct play *p, size_t metric, uint32_t node)
 {
 	const struct play_weights *w = &p->weights[metric];
 
-	if (rank_set_has(&p->shared_at, node))
-		return w->shared[rank_set_below(&p->shared_at, node)].figures;
-	if (rank_set_has(&p->others_at, node))
+	if (rank_set_has(&p->shared, node))
+		return w->sums[rank_set_below(&p->shared, node)].figures;
+	if (rank_set_has(&p->arriving, node))
 		return (struct play_figures){0};
 	int64_t below = entity_tree_weight_below(w->tree, node);
 	bool jumped = has_jumped(p, node);
@@ -499,24 +494,8 @@ struct play_figures play_figures(const struct play *p, size_t metric, uint32_t n
 		.in_only = entity_tree_weight(w->tree, node)};
 }
 
-struct play_arrivals play_arrivals(const struct play *p, uint32_t node)
+uint32_t play_first_arrival(const struct play *p, uint32_t node)
 {
-	return (struct play_arrivals){.entity_node = node,
-		.next = rank_set_has(&p->shared_at, node)
-				? p->shared_first[rank_set_below(&p->shared_at, node)]
-				: NO_ID,
-		.is_first = true};
-}
-
-bool play_arrives(const struct play *p, struct play_arrivals *a)
-{
-	if (a->is_first) {
-		a->is_first = false;
-		return true;
-	}
-	if (a->next == NO_ID)
-		return false;
-	a->entity_node = p->others.data[a->next].entity_node;
-	a->next = p->others.data[a->next].next;
-	return true;
+	return rank_set_has(&p->shared, node) ? p->first_arrival[rank_set_below(&p->shared, node)]
+					      : NO_ID;
 }

@@ -5,17 +5,17 @@
  * The call tree before it is laid out in rows.
  *
  * Its nodes and stubs have the numbers of entity nodes: each that of the first that arrives there,
- * in the entity tree's pre-order.  So most of the tree is the entity tree, and only what differs
- * takes memory: entity nodes that make no node of their own ("others": jumps, and those that arrive
- * where another was before), and nodes at which several arrive ("shared").  The number of a parent
- * is less than its child's.
+ * in the entity tree's pre-order.  So most of the tree is the entity tree, and only the differences
+ * are stored: entity nodes that make no node of their own but arrive at another's ("arrivals"), by
+ * a jump or because that node is the same, and the nodes at which they arrive ("shared").  A
+ * parent's number is less than its child's.
  */
 
 #include "analysis/calltree.h"
 #include "base/vec.h"
 
-/* An entity node that jumps, or arrives at a node that another has made. */
-struct play_other {
+/* An entity node that arrives at a node made by another entity node. */
+struct play_arrival {
 	uint32_t entity_node;
 	uint32_t at;   /* the node where stacks continue: a jump's target */
 	uint32_t stub; /* of a jump: index in play.stubs; else NO_ID */
@@ -41,7 +41,7 @@ struct play_sums {
 
 /* The stacks' figures at a stub. */
 struct play_jumps {
-	uint32_t last_jump; /* index of the last in play.others; NO_ID: none */
+	uint32_t last_jump; /* index of the last in play.arrivals; NO_ID: none */
 	uint32_t jumps_max;
 	int64_t weight;
 	__int128 jumps; /* weight × jumps, may exceed 64 bits */
@@ -50,21 +50,21 @@ struct play_jumps {
 /* The figures by one metric. */
 struct play_weights {
 	const struct entity_tree *tree;
-	struct play_sums *shared;
-	struct play_jumps *stubs;
+	struct play_sums *sums;	  /* [shared] */
+	struct play_jumps *stubs; /* [stub] */
 };
 
 struct play {
 	const struct entity_tree *tree;
 	enum collapse collapse;
 	struct arena *arena;
-	struct rank_set others_at;     /* the entity nodes of others */
-	VEC(struct play_other) others; /* ascending by entity node */
-	struct rank_set shared_at;     /* nodes that others arrive at, too */
-	uint32_t *shared_first;	       /* [shared] the first of them: index in others */
-	const uint64_t *jumped;	       /* a bit for each entity node: whether a jump led there */
-	VEC(struct play_stub) stubs;   /* ascending by node */
-	struct play_weights *weights;  /* [metric_count], the tree's own metric first */
+	struct rank_set arriving;	   /* the entity nodes of arrivals */
+	VEC(struct play_arrival) arrivals; /* ascending by entity node */
+	struct rank_set shared;		   /* the nodes at which they arrive */
+	uint32_t *first_arrival;	   /* [shared] index in arrivals */
+	const uint64_t *jumped;	      /* a bit for each entity node: whether a jump led there */
+	VEC(struct play_stub) stubs;  /* ascending by node */
+	struct play_weights *weights; /* [metric_count], the tree's own metric first */
 	size_t metric_count;
 	/* [node] the lowest entity_tree_first_seen of the entity nodes that came to it, or NULL */
 	uint32_t *first_seen;
@@ -75,11 +75,11 @@ void play_init(
 	struct play *p, const struct entity_tree *tree, enum collapse collapse, bool has_order);
 void play_deinit(struct play *p);
 
-/* The other that an entity node is, or NULL. */
-static inline const struct play_other *play_other(const struct play *p, uint32_t entity_node)
+/* The arrival of an entity node at another's node; NULL: it makes its own. */
+static inline const struct play_arrival *play_arrival(const struct play *p, uint32_t entity_node)
 {
-	return rank_set_has(&p->others_at, entity_node)
-		       ? &p->others.data[rank_set_below(&p->others_at, entity_node)]
+	return rank_set_has(&p->arriving, entity_node)
+		       ? &p->arrivals.data[rank_set_below(&p->arriving, entity_node)]
 		       : NULL;
 }
 
@@ -92,18 +92,7 @@ uint32_t play_parent(const struct play *p, uint32_t node);
 /* All are zero for a stub. */
 struct play_figures play_figures(const struct play *p, size_t metric, uint32_t node);
 
-/*
- * The entity nodes that arrive at a node: itself first, then others.
- *
- *	for (struct play_arrivals a = play_arrivals(p, node); play_arrives(p, &a);)
- *		use(a.entity_node);
- */
-struct play_arrivals {
-	uint32_t entity_node;
-	uint32_t next; /* index in others, or NO_ID */
-	bool is_first;
-};
-struct play_arrivals play_arrivals(const struct play *p, uint32_t node);
-bool play_arrives(const struct play *p, struct play_arrivals *a);
+/* The first that arrives at a node made by another, an index in arrivals; NO_ID: none. */
+uint32_t play_first_arrival(const struct play *p, uint32_t node);
 
 #endif

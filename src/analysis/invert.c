@@ -45,8 +45,7 @@ struct inverting {
 	uint32_t *stamp, *branch_of; /* [entity]: its branch among the children of node `stamp` */
 	VEC(struct branch) fresh, pending;
 	VEC(uint32_t) entity; /* [node] */
-	/* [run of only children]: its first node, and that one's parent */
-	VEC(uint32_t) first, parent;
+	struct run_list runs; /* of only children */
 	/* [end of tree]: when stacks first got to its node; its node, or NO_ID: it has no weight */
 	uint32_t *seen, *end_at;
 	uint32_t depth_max;
@@ -100,10 +99,8 @@ static uint32_t push_node(struct inverting *v, uint32_t entity, uint32_t parent,
 {
 	uint32_t node = (uint32_t)v->entity.count;
 
-	if (!is_only || node == 0) {
-		vec_push(&v->first, node);
-		vec_push(&v->parent, parent);
-	}
+	if (!is_only || node == 0)
+		run_list_begin(&v->runs, node, parent);
 	vec_push(&v->entity, entity);
 	return node;
 }
@@ -292,23 +289,6 @@ static const uint32_t *find_run_ends(const struct tree_runs *r, struct arena *ar
 	return end;
 }
 
-static void adopt_runs(struct inverting *v, struct entity_tree *shape, struct arena *arena)
-{
-	struct tree_runs *r = &shape->runs;
-	uint64_t *begins = rank_set_bits(shape->node_count, arena);
-
-	r->count = v->first.count;
-	for (size_t i = 0; i < r->count; i++)
-		rank_set_put(begins, v->first.data[i]);
-	vec_push(&v->first, (uint32_t)shape->node_count);
-	r->begins = rank_set_make(begins, shape->node_count, arena);
-	r->first = v->first.data;
-	r->parent = v->parent.data;
-	arena_adopt(arena, v->first.data, v->first.capacity * sizeof(*v->first.data));
-	arena_adopt(arena, v->parent.data, v->parent.capacity * sizeof(*v->parent.data));
-	shape->run_end = find_run_ends(r, arena);
-}
-
 /* Where stacks end; end_at becomes the number of that end. */
 static void find_ends(struct inverting *v, struct entity_tree *shape, struct arena *arena)
 {
@@ -335,10 +315,12 @@ static void find_ends(struct inverting *v, struct entity_tree *shape, struct are
 /* The columns that do not depend on the metric; takes those of the work. */
 static struct entity_tree invert_shape(struct inverting *v, struct arena *arena)
 {
-	struct entity_tree shape = {.node_count = v->entity.count, .entity = v->entity.data};
+	struct entity_tree shape = {.node_count = v->entity.count,
+		.entity = arena_adopt_array(
+			arena, v->entity.data, v->entity.count, sizeof(*v->entity.data))};
 
-	arena_adopt(arena, v->entity.data, v->entity.capacity * sizeof(*v->entity.data));
-	adopt_runs(v, &shape, arena);
+	tree_runs_take(&shape.runs, &v->runs, shape.node_count, arena);
+	shape.run_end = find_run_ends(&shape.runs, arena);
 	find_ends(v, &shape, arena);
 	return shape;
 }

@@ -137,6 +137,17 @@ void arena_adopt(struct arena *arena, void *memory, size_t size)
 	arena->total += size;
 }
 
+void *arena_adopt_array(struct arena *arena, void *data, size_t count, size_t size)
+{
+	if (count == 0) {
+		free(data);
+		return NULL;
+	}
+	data = xrealloc_array(data, count, size);
+	arena_adopt(arena, data, count * size);
+	return data;
+}
+
 size_t arena_size_bytes(const struct arena *arena)
 {
 	return arena->total;

@@ -28,6 +28,11 @@ must_use returns_owned char *arena_printf(struct arena *arena, const char *forma
 	printf_like(2, 3);
 /* Makes the arena the owner of size bytes of malloc'ed memory; NULL is allowed. */
 void arena_adopt(struct arena *arena, void *memory, size_t size);
+/*
+ * Shrinks a growing array, of malloc'ed memory, to count elements and makes the arena its owner;
+ * returns it, or NULL if it is empty.
+ */
+void *arena_adopt_array(struct arena *arena, void *data, size_t count, size_t size);
 /* Bytes allocated and adopted so far. */
 size_t arena_size_bytes(const struct arena *arena);
 

@@ -28,6 +28,10 @@ static inline void rank_set_put(uint64_t *bits, uint32_t i)
 {
 	bits[i / 64] |= UINT64_C(1) << i % 64;
 }
+static inline bool rank_set_bit(const uint64_t *bits, uint32_t i)
+{
+	return bits[i / 64] >> i % 64 & 1;
+}
 /* The set of the bits, which must stay in place; lives in the arena. */
 must_use struct rank_set rank_set_make(const uint64_t *bits, size_t size, struct arena *arena);
 
@@ -45,7 +49,7 @@ static inline uint32_t count_bits(uint64_t x)
 
 static inline bool rank_set_has(const struct rank_set *s, uint32_t i)
 {
-	return s->bits[i / 64] >> i % 64 & 1;
+	return rank_set_bit(s->bits, i);
 }
 
 /* The number of members less than i, which may be `size`. */

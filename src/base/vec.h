@@ -13,6 +13,7 @@
  */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 
@@ -38,6 +39,17 @@
 	do {                                                                                       \
 		vec_reserve((v), (v)->count + 1);                                                  \
 		(v)->data[(v)->count++] = (__VA_ARGS__);                                           \
+	} while (0)
+
+/* Extends v to at least `total` elements; new ones are zero. */
+#define vec_extend(v, total)                                                                       \
+	do {                                                                                       \
+		size_t extend_to_ = (total);                                                       \
+		if (extend_to_ <= (v)->count)                                                      \
+			break;                                                                     \
+		vec_reserve((v), extend_to_);                                                      \
+		memset((v)->data + (v)->count, 0, (extend_to_ - (v)->count) * sizeof(*(v)->data)); \
+		(v)->count = extend_to_;                                                           \
 	} while (0)
 
 #define vec_deinit(v)                                                                              \

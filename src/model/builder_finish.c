@@ -78,19 +78,7 @@ static int64_t *sum_samples(const struct builder *b, size_t metric)
 	return sum;
 }
 
-/* Shrinks a growing array to its count and makes the arena its owner; NULL if it is empty. */
-static void *adopt(struct arena *arena, void *data, size_t count, size_t size)
-{
-	if (count == 0) {
-		free(data);
-		return NULL;
-	}
-	data = xrealloc_array(data, count, size);
-	arena_adopt(arena, data, count * size);
-	return data;
-}
-
-#define adopt_vec(arena, v) adopt((arena), (v)->data, (v)->count, sizeof(*(v)->data))
+#define adopt_vec(arena, v) arena_adopt_array((arena), (v)->data, (v)->count, sizeof(*(v)->data))
 /* Forgets memory that the arena owns now. */
 #define vec_forget(v) ((v)->data = NULL, (v)->count = (v)->capacity = 0)
 
@@ -106,7 +94,8 @@ static const void *adopt_table(
 static void freeze_strings(struct builder *b, struct profile *p)
 {
 	p->string_count = b->strings.count;
-	p->strings = adopt(p->arena, b->strings.strings, p->string_count, sizeof(*p->strings));
+	p->strings = arena_adopt_array(
+		p->arena, b->strings.strings, p->string_count, sizeof(*p->strings));
 	b->strings.strings = NULL;
 	b->strings.count = 0;
 }

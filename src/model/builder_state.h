@@ -152,15 +152,4 @@ static inline void columns_ensure(struct builder *b)
 		b->columns = xcalloc(b->metrics.count, sizeof(*b->columns));
 }
 
-/* Extends v to at least `total` elements; new ones are zero. */
-#define vec_extend(v, total)                                                                       \
-	do {                                                                                       \
-		size_t extend_to_ = (total);                                                       \
-		if (extend_to_ <= (v)->count)                                                      \
-			break;                                                                     \
-		vec_reserve((v), extend_to_);                                                      \
-		memset((v)->data + (v)->count, 0, (extend_to_ - (v)->count) * sizeof(*(v)->data)); \
-		(v)->count = extend_to_;                                                           \
-	} while (0)
-
 #endif

@@ -4,7 +4,6 @@
 #include "model/row_index.h"
 
 #include <assert.h>
-#include <string.h>
 
 /* How far the table reaches past a new stack, so that not every new one makes it grow. */
 #define STACKS_MORE 64
@@ -22,14 +21,8 @@ void row_index_deinit(struct row_index *ix)
 
 static void table_reach(struct row_index *ix, stack_id stack)
 {
-	size_t count = ix->table.count, more;
-
-	if (stack.i < count)
-		return;
-	more = (size_t)stack.i + STACKS_MORE - count;
-	vec_reserve(&ix->table, count + more);
-	memset(ix->table.data + count, 0, more * sizeof(*ix->table.data));
-	ix->table.count += more;
+	if (stack.i >= ix->table.count)
+		vec_extend(&ix->table, (size_t)stack.i + STACKS_MORE);
 }
 
 void row_index_tabulate(struct row_index *ix)

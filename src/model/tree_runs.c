@@ -37,13 +37,6 @@ void run_list_deinit(struct run_list *l)
 	vec_deinit(&l->parent);
 }
 
-static const uint32_t *take(struct arena *arena, uint32_t *data, size_t count)
-{
-	data = xrealloc_array(data, count, sizeof(*data));
-	arena_adopt(arena, data, count * sizeof(*data));
-	return data;
-}
-
 void tree_runs_take(
 	struct tree_runs *runs, struct run_list *list, size_t count, struct arena *arena)
 {
@@ -54,8 +47,10 @@ void tree_runs_take(
 	runs->begins = rank_set_make(begins, count, arena);
 	runs->count = list->first.count;
 	vec_push(&list->first, (uint32_t)count);
-	runs->first = take(arena, list->first.data, runs->count + 1);
-	runs->parent = take(arena, list->parent.data, runs->count);
+	runs->first = arena_adopt_array(
+		arena, list->first.data, list->first.count, sizeof(*list->first.data));
+	runs->parent = arena_adopt_array(
+		arena, list->parent.data, list->parent.count, sizeof(*list->parent.data));
 	*list = (struct run_list){0};
 }
 
