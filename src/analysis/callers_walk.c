@@ -25,9 +25,9 @@
 struct callers_step {
 	uint32_t node;
 	uint32_t entity;
-	uint32_t centre;      /* whose occurrence ends here; NO_ID: none */
-	uint32_t outer;	      /* depth of the same centre's next occurrence up the path; 0: none */
-	uint32_t from_caller; /* edge to the occurrence that ends here; NO_ID: there is none */
+	uint32_t centre;      /* the centre of the occurrence that ends here; NO_ID: none */
+	uint32_t outer;	      /* depth of its next occurrence up the path; 0: none */
+	uint32_t from_caller; /* edge to the occurrence that ends here; NO_ID: none */
 	uint32_t to_callee;   /* edge to this node from the occurrence that ends above it */
 	uint64_t matched;     /* of a centre's run, centre_step */
 };
@@ -220,8 +220,8 @@ static void leave(struct callers_walk *w, uint32_t depth)
 #define NODES_AHEAD 8u
 
 /*
- * Begins to read what the walk will soon need, if nodes go on as only children: where an edge's
- * number is, and nearer, when that is there, its sums.
+ * Prefetches what the walk will need if the next nodes are only children: the number of an edge far
+ * ahead, and the sums of a nearer one, whose number has arrived.
  */
 static void warm(const struct callers_walk *w, uint32_t node)
 {

@@ -1,9 +1,10 @@
 /*
  * The call graph's entries and lines, made from arcs with figures.
  *
- * Figures of entries are sums over arcs; entries that have any, or an arc that has, are ordered
- * (callgraph_order.c).  Lines of those to show are drafted of all arcs, merged and rid of zeros
- * (callgraph_lines.c), ordered within their entries, and both are copied out once a metric.
+ * Figures of entries are sums over arcs.  An entry stays if it or one of its arcs has figures;
+ * entries are ordered (callgraph_order.c).  Lines of the entries to show are drafted from all arcs
+ * and merged, and zeros are dropped (callgraph_lines.c).  Lines are ordered within their entries,
+ * and both are copied out once per metric.
  */
 #include "analysis/callgraph_layout.h"
 

@@ -1,6 +1,6 @@
 /*
- * The call tree in rows: what calltree_play.c made, ordered among siblings and laid out in
- * pre-order.  A tree that is not collapsed is the entity tree itself, and is not played; in both,
+ * The call tree as rows: the result of calltree_play.c, with siblings ordered, laid out in
+ * pre-order.  A tree that is not collapsed is the entity tree itself, and is not played.  In both,
  * nodes have the numbers of entity nodes.
  *
  * Numbers of nodes ascend from parent to child.  So one backward loop computes how many rows each
@@ -38,7 +38,7 @@ struct layout {
 	const struct play *play; /* NULL: nodes are the tree's own */
 	enum calltree_order order;
 	size_t metric_count;
-	size_t count; /* of entity nodes, not all of which are nodes; 0 is the nameless root */
+	size_t count; /* entity nodes; not all are nodes of the call tree; 0 is the root */
 	/*
 	 * All nodes are rows, which rank by weight, and only some are shown: then the members below
 	 * are not made, except `row`, as the entity tree has them.
@@ -279,7 +279,7 @@ static void add_sibling(struct layout *l, uint32_t node, uint64_t least)
 		vec_push(&l->siblings, node);
 }
 
-/* The nodes that an entity node's children made. */
+/* Adds the nodes that an entity node's children made. */
 static void add_children(struct layout *l, uint32_t entity_node, uint64_t least)
 {
 	uint32_t end = entity_tree_end(l->tree, entity_node);
@@ -289,7 +289,7 @@ static void add_children(struct layout *l, uint32_t entity_node, uint64_t least)
 			add_sibling(l, c, least);
 }
 
-/* Also those of the entity nodes that arrived at the node later. */
+/* The same for all entity nodes that arrived at a node. */
 static void add_all_children(struct layout *l, uint32_t node, uint64_t least)
 {
 	add_children(l, node, least);

@@ -4,20 +4,19 @@
  * Whether a frame becomes a stub depends only on the node reached so far and on the frame's entity,
  * so all stacks are played together, in two passes over the entity tree's pre-order, each linear:
  *
- * 1. Play.  The walk keeps a step for each level of the entity tree above the current node.  A step
- *    is a place in the call tree: its node, and the step that the place is below.  Steps below one
- *    place are a path; a jump goes on from the place of an earlier step, so paths share their
- *    beginnings, and leaving an entity node only takes back what its step has changed: one entry
- *    of the array of places by depth, and the innermost step of one entity.  A node's children are
- *    looked up only where it is shared, by which time it may have several.
- * 2. Weigh, once for each metric: only shared nodes and stubs.  The stacks that pass an entity node
- *    are one subtree, and what has already been reached on the way is known by where that subtree
- *    ends.  All other nodes have the weight of their entity node.
+ * 1. Play.  The walk keeps a step for each entity node on its path.  A step adds a place to the path
+ *    in the call tree, or jumps back to the place of an earlier step.  An array holds the places by
+ *    depth, another the innermost step of each entity; a step changes one entry of each, and
+ *    restores them when the walk leaves.  A node's children are looked up only if the node is
+ *    shared; otherwise its next child is always new.
+ * 2. Weigh, once for each metric: shared nodes and stubs only.  The stacks that pass an entity node
+ *    are one subtree, so where that subtree ends shows what these stacks have already reached.  All
+ *    other nodes have the weight of their entity node.
  *
  * The conservative degree asks whether every name below A on the path is also at or above A.  The
  * deepest place whose name is nowhere above it answers that: no name is lost if it is not below A.
- * A itself, the innermost place of an entity, is the innermost step of the entity unless a jump has
- * left that one; those outwards are found by jump pointers, in logarithmic time (E. Myers, "An
+ * A is the innermost place of its entity on the path.  If a jump has left the innermost step of that
+ * entity, the next ones outwards are found by jump pointers, in logarithmic time (E. Myers, "An
  * applicative random-access stack", 1983).
  */
 #include "analysis/calltree_play.h"
@@ -89,7 +88,7 @@ static uint32_t siblings_at(
 
 /* ---- the walk ---- */
 
-/* What an entity node on the walk's path has done; most of it is set only if it has a place. */
+/* An entity node on the walk's path; members after `jumped` are set only if it has a place. */
 struct step {
 	uint32_t entity_node;
 	uint32_t place; /* the step where stacks continue: this one, or one that it jumped to */
@@ -157,7 +156,7 @@ static bool is_jump(const struct walk *w, uint32_t nearest, const struct step *e
 	return false;
 }
 
-/* Enters a node's children so far, which have come with its entity node, for being looked up. */
+/* Makes a node shared: enters its children so far, all of its own entity node, for lookups. */
 static void share(struct walk *w, uint32_t node, uint32_t last)
 {
 	uint32_t end = entity_tree_end(w->tree, node);
@@ -178,7 +177,7 @@ static void add_arrival(struct walk *w, uint32_t entity_node, uint32_t at, uint3
 			.entity_node = entity_node, .at = at, .stub = stub, .next = NO_ID});
 }
 
-/* node: that of the entity node which first jumped so.  Stubs ascend by it. */
+/* The index of the stub with that number. */
 static uint32_t find_stub(const struct play *p, uint32_t node)
 {
 	uint32_t stub =
@@ -415,7 +414,7 @@ static void weigh_metrics(struct play *p)
 	free(weighing.jumps);
 }
 
-/* A node or stub is first seen with the first of the entity nodes that came to it. */
+/* A node or stub is first seen with the first entity node that arrived at it. */
 static void play_order(struct play *p)
 {
 	uint32_t *seen = p->first_seen = entity_tree_first_seen(p->tree);

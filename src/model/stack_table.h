@@ -7,7 +7,7 @@
  *
  * A source may hold the whole tree already, with each pair once.  Then it is adopted as it is
  * (stack_table_adopt), which costs four bytes a stack and no lookups.  In the rare case that
- * another stack is asked for, all of them are entered into the table.
+ * another stack is requested, all of them are entered into the table.
  */
 
 #include <stddef.h>

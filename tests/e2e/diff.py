@@ -26,9 +26,19 @@ def recordings():
 	folder = pathlib.Path(FOLDER.name)
 	program = recording.program(folder, "slowed")
 	old, new = folder / "old.prof", folder / "new.prof"
-	check(sonde("record", "-q", "-o", old, program, "200"))
-	check(sonde("record", "-q", "-o", new, program, "400"))
+	record_whole(old, program, "200")
+	record_whole(new, program, "400")
 	return old, new
+
+
+def record_whole(path, *command):
+	"""Records until no tick was lost: a host may take some from any machine, and what is lost is a row of its own.
+	What is compared here are recordings without."""
+	for _ in range(10):
+		check(sonde("record", "-q", "-o", path, *command))
+		if "[lost]" not in check(sonde("report", path, "--view", "threads")).out and not check(sonde("report", path)).err:
+			return
+	raise AssertionError("each of ten recordings lost ticks")
 
 
 def test_what_became_slower_is_marked():
@@ -74,7 +84,6 @@ def test_threads_of_one_name_are_one_row():
 	old, new = recordings()
 	for args in (("--view", "threads"), ("--level", "process")):
 		_, rows = rows_of("diff", old, new, *args)
-		rows.pop("[lost]", None)
 		assert list(rows) == ["slowed"], (args, rows)
 		row = rows["slowed"]
 		assert row["old"]["inclusive"] > 0 and row["new"]["inclusive"] > 0, row
@@ -105,10 +114,8 @@ def test_a_merger_is_the_sum(folder):
 	# As small as recordings, and as good as they.
 	assert merged.stat().st_size < 2 * (old.stat().st_size + new.stat().st_size)
 	threads = check(sonde("report", merged, "--view", "threads", "--format", "json"))
-	assert len([row for row in json.loads(threads.out)["rows"] if not row["name"].startswith("[lost]")]) == 2, threads.out
-	# What the parts say of themselves, and no more.
-	if not any(check(sonde("report", path)).err for path in (old, new)):
-		assert not check(sonde("report", merged)).err
+	assert len(json.loads(threads.out)["rows"]) == 2
+	assert "note" not in check(sonde("report", merged)).err
 
 
 def test_a_merger_less_one_part_is_the_other(folder):

@@ -97,7 +97,7 @@ int main(void) { long_ago(); just_now(); return 0; }
 
 
 def test_a_short_recording_is_kept_whole(folder):
-	r = recording.record(folder, recording.program(folder, "shares"), harness.work(200), options=["--keep", "10s"])
+	r = recording.record(folder, recording.program(folder, "shares"), harness.work(1000), options=["--keep", "10s"])
 	r.check_captured()
 	assert not [n for n in r.notes if "kept" in n["text"]], r.notes
 

@@ -61,7 +61,7 @@ void capture_tree_deinit(struct capture_tree *t)
 	free(t->flags);
 }
 
-/* Adds a node at the next place.  follows: the place before it has the id before its own. */
+/* Adds a node at the next place.  follows: the previous place has the previous id. */
 static inline void add_node(
 	struct capture_tree *t, uint32_t id, uint32_t parent, uint32_t frame, bool follows)
 {
@@ -178,7 +178,7 @@ struct parents {
 	size_t run; /* the next one */
 };
 
-/* The id of the parent of the node of that id, at the place after that of the call before. */
+/* The id of the parent of the node with this id; places must be asked for in order. */
 static uint32_t next_parent(struct parents *p, uint32_t id, size_t place)
 {
 	if (p->run < p->runs->first.count && p->runs->first.data[p->run] == place)
@@ -186,7 +186,7 @@ static uint32_t next_parent(struct parents *p, uint32_t id, size_t place)
 	return id - 1;
 }
 
-/* Sets the flags of nodes that are stacks as they are; ids are places. */
+/* Sets the flags of nodes that become stacks directly; their ids are their places. */
 static void flag_plain(struct capture_tree *t, const struct capture_chain *chains)
 {
 	struct parents parents = {&t->parents, 1};
@@ -252,7 +252,7 @@ static void build_nodes(struct capture_tree *t, const struct capture_chain *chai
 
 	t->stacks = xcalloc(t->count, sizeof(*t->stacks));
 	t->flags = xcalloc(t->count, sizeof(*t->flags));
-	/* Ascending, and a parent is less than its node: so it is there already. */
+	/* Ascending: a parent has a lower id than its node, so it is built already. */
 	for (size_t r = 0; r < t->node_runs.runs.count; r++) {
 		const struct capture_id_run *ids = &t->node_runs.runs.data[r];
 
