@@ -5,9 +5,9 @@
  */
 #include "analysis/entity_map.h"
 
-#include <inttypes.h>
 
 #include "base/hash.h"
+#include "model/roots.h"
 
 #define UNKNOWN STR("[unknown]")
 
@@ -309,15 +309,8 @@ static void entity_map_frames(
 		entity_map_functions(m, same, scratch);
 }
 
-/* Its name, numbered if others share it. */
-static struct str sampled_name(
-	struct str name, const char *what, int64_t number, struct arena *names)
-{
-	return str_from(arena_printf(names, "%.*s (%s%" PRId64 ")", STR_ARG(name), what, number));
-}
-
 /*
- * Threads and processes are not functions; they are named as by --roots.  In a difference they are
+ * Threads and processes are not functions; task_name names them.  In a difference they are
  * matched by name.
  */
 static void entity_map_threads(struct entity_map *m, const struct entity_spec *spec,
@@ -341,8 +334,8 @@ static void entity_map_threads(struct entity_map *m, const struct entity_spec *s
 		if (spec->is_difference)
 			text = text.size ? text : UNKNOWN;
 		else
-			text = is_thread ? sampled_name(text, "thread ", t->tid, arena)
-					 : sampled_name(text, "", process->pid, arena);
+			text = is_thread ? task_name(text, "thread ", t->tid, arena)
+					 : task_name(text, "", process->pid, arena);
 		vec_push(&m->entities, (struct entity){.name = text, .occurrence = 1});
 	}
 }

@@ -32,17 +32,20 @@ static stack_id named_stack(struct rooting *r, stack_id parent, struct str name)
 	return builder_stack(to, parent, builder_frame(to, function, (string_id){0}, 0, false, 0));
 }
 
-/*
- * The stack of a frame "NAME (KIND ID)" below others; a first thread has its process's name and id.
- */
+struct str task_name(struct str name, const char *kind, int64_t id, struct arena *arena)
+{
+	if (id == 0 && name.size && name.data[0] == '[')
+		return name;
+	return str_from(arena_printf(
+		arena, "%.*s%s(%s%" PRId64 ")", STR_ARG(name), name.size ? " " : "", kind, id));
+}
+
+/* The stack of a task's frame below others; a first thread has its process's name and id. */
 static stack_id root_stack(
 	struct rooting *r, stack_id parent, string_id name, const char *kind, int64_t id)
 {
-	struct str known = profile_string(r->import.from, name);
-	char *text = arena_printf(r->import.scratch, "%.*s%s(%s%" PRId64 ")", STR_ARG(known),
-		known.size ? " " : "", kind, id);
-
-	return named_stack(r, parent, str_from(text));
+	return named_stack(r, parent,
+		task_name(profile_string(r->import.from, name), kind, id, r->import.scratch));
 }
 
 static void make_thread_tops(struct rooting *r)

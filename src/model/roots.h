@@ -14,9 +14,15 @@ enum profile_roots {
 extern const char *const roots_names[ROOTS_COUNT + 1]; /* NULL at the end */
 
 /*
+ * What processes and threads are called: "NAME (KIND ID)", without a name "(KIND ID)".  Rows of
+ * time that no thread has, such as "[lost]", have the id 0 and their name alone.  In the arena.
+ */
+must_use struct str task_name(struct str name, const char *kind, int64_t id, struct arena *arena);
+
+/*
  * A profile like p in which each stack begins with a frame for the process that it was sampled in,
- * "NAME (PID)", and one for the thread, "NAME (thread TID)"; these have no load object, and without
- * a name begin at the parenthesis.  So do its zone stacks.  The caller owns the result; p stays.
+ * "NAME (PID)", and one for the thread, "NAME (thread TID)", as task_name; these have no load
+ * object.  So do its zone stacks.  The caller owns the result; p stays.
  * ERROR_UNSUPPORTED if p does not know which threads were sampled.
  */
 must_use struct error *profile_with_roots(
