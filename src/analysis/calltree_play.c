@@ -4,10 +4,10 @@
  * Whether a frame becomes a stub depends only on the node reached so far and on the frame's entity,
  * so all stacks are played together, in two passes over the entity tree's pre-order, each linear:
  *
- * 1. Play.  The walk keeps a step for each entity node on its path.  A step adds a place to the path
- *    in the call tree, or jumps back to the place of an earlier step.  An array holds the places by
- *    depth, another the innermost step of each entity; a step changes one entry of each, and
- *    restores them when the walk leaves.  A node's children are looked up only if the node is
+ * 1. Play.  The walk keeps a step for each entity node on its path.  A step adds a place to the
+ *    path in the call tree, or jumps back to the place of an earlier step.  An array holds the
+ *    places by depth, another the innermost step of each entity; a step changes one entry of each,
+ *    and restores them when the walk leaves.  A node's children are looked up only if the node is
  *    shared; otherwise its next child is always new.
  * 2. Weigh, once for each metric: shared nodes and stubs only.  The stacks that pass an entity node
  *    are one subtree, so where that subtree ends shows what these stacks have already reached.  All
@@ -15,9 +15,9 @@
  *
  * The conservative degree asks whether every name below A on the path is also at or above A.  The
  * deepest place whose name is nowhere above it answers that: no name is lost if it is not below A.
- * A is the innermost place of its entity on the path.  If a jump has left the innermost step of that
- * entity, the next ones outwards are found by jump pointers, in logarithmic time (E. Myers, "An
- * applicative random-access stack", 1983).
+ * A is the innermost place of its entity on the path.  If a jump has left the innermost step of
+ * that entity, the next ones outwards are found by jump pointers, in logarithmic time (E. Myers,
+ * "An applicative random-access stack", 1983).
  */
 #include "analysis/calltree_play.h"
 

@@ -66,7 +66,7 @@ struct play {
 	VEC(struct play_stub) stubs;  /* ascending by node */
 	struct play_weights *weights; /* [metric_count], the tree's own metric first */
 	size_t metric_count;
-	/* [node] the lowest entity_tree_first_seen of the entity nodes that arrived at it, or NULL */
+	/* [node] the lowest entity_tree_first_seen of those that arrived at it, or NULL */
 	uint32_t *first_seen;
 };
 

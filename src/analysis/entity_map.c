@@ -5,7 +5,6 @@
  */
 #include "analysis/entity_map.h"
 
-
 #include "base/hash.h"
 #include "model/roots.h"
 

@@ -151,7 +151,7 @@ def check_children(r, folder):
 
 def test_sleepers_that_end_asleep(folder):
 	clock = "read %s _ < /proc/uptime;"
-	command = f"{clock % 'a'} tail -f /dev/null & sleep 0.5; kill $!; {clock % 'b'} sleep 0.3; {clock % 'c'} echo $a $b $c"
+	command = f"{clock % 'a'} tail -f /dev/null & sleep 0.5; kill $!; wait $!; {clock % 'b'} sleep 0.3; {clock % 'c'} echo $a $b $c"
 	patiently(lambda: check_children(denied(folder, "sh", "-c", command), folder))
 
 
