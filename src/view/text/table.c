@@ -200,6 +200,12 @@ static void indirect_put(
 	strbuf_add_char(out, ')');
 }
 
+/* In terminal columns; all but texts are ASCII. */
+static size_t cell_width(const struct table_column *item, const struct strbuf *shown)
+{
+	return item->column->kind == COLUMN_KIND_TEXT ? utf8_width(strbuf_str(shown)) : shown->size;
+}
+
 static void grow(size_t *width, size_t least)
 {
 	if (*width < least)
@@ -212,7 +218,7 @@ static void measure_cell(struct table_column *item, size_t row, struct strbuf *s
 
 	strbuf_clear(scratch);
 	cell_put(item, &cell, scratch);
-	grow(&item->width, utf8_width(strbuf_str(scratch)));
+	grow(&item->width, cell_width(item, scratch));
 	if (!item->column->is_pair)
 		return;
 	strbuf_clear(scratch);
@@ -262,8 +268,14 @@ static void measure_column(struct table *table, struct table_column *item, struc
 
 static void pad(struct strbuf *out, size_t from, size_t to)
 {
-	for (; from < to; from++)
-		strbuf_add_char(out, ' ');
+	static const struct str blanks = STR("                                ");
+
+	while (from < to) {
+		size_t count = to - from < blanks.size ? to - from : blanks.size;
+
+		strbuf_add(out, (struct str){blanks.data, count});
+		from += count;
+	}
 }
 
 static size_t item_width(const struct table_column *item)
@@ -436,7 +448,7 @@ static void draw_cell(
 
 	strbuf_clear(scratch);
 	cell_put(item, &cell, scratch);
-	width = utf8_width(strbuf_str(scratch));
+	width = cell_width(item, scratch);
 	text_ink(table->text, cell_ink(column, &cell));
 	if (column->kind == COLUMN_KIND_TEXT) {
 		fit_text(out, strbuf_str(scratch), item->width, table->text->style->utf8);

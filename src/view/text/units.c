@@ -49,20 +49,31 @@ const struct scale *scale_for(struct str unit, uint64_t largest)
 	return &scale_count;
 }
 
-/* A percentage of a small base can have more digits than 64 bits. */
+/* Puts three digits in front of `at` and a comma in front of those; returns where that is. */
+static char *group_put(char *at, unsigned value)
+{
+	*--at = (char)('0' + value % 10);
+	*--at = (char)('0' + value / 10 % 10);
+	*--at = (char)('0' + value / 100);
+	*--at = ',';
+	return at;
+}
+
+/* A percentage of a small base can have more digits than 64 bits, whose division is far quicker. */
 static void grouped_put(struct strbuf *out, unsigned __int128 value)
 {
-	char digits[64];
-	size_t at = sizeof(digits), n = 0;
+	char digits[64], *end = digits + sizeof(digits), *at = end;
+	uint64_t rest;
 
+	for (; value > UINT64_MAX; value /= 1000)
+		at = group_put(at, (unsigned)(value % 1000));
+	for (rest = (uint64_t)value; rest >= 1000; rest /= 1000)
+		at = group_put(at, (unsigned)(rest % 1000));
 	do {
-		if (n && n % 3 == 0)
-			digits[--at] = ',';
-		digits[--at] = (char)('0' + (int)(value % 10));
-		value /= 10;
-		n++;
-	} while (value);
-	strbuf_add(out, (struct str){digits + at, sizeof(digits) - at});
+		*--at = (char)('0' + rest % 10);
+		rest /= 10;
+	} while (rest);
+	strbuf_add(out, (struct str){at, (size_t)(end - at)});
 }
 
 void number_put(struct strbuf *out, uint64_t value)
@@ -85,6 +96,12 @@ static void fraction_put(struct strbuf *out, uint64_t fraction, unsigned decimal
 /* value / divisor with decimals, rounded to nearest; the caller adds the sign. */
 static unsigned __int128 scaled(uint64_t value, uint64_t divisor, uint64_t power)
 {
+	uint64_t product;
+
+	/* Dividing 64 bits is far quicker. */
+	if (!__builtin_mul_overflow(value, power, &product) &&
+		!__builtin_add_overflow(product, divisor / 2, &product))
+		return product / divisor;
 	return ((unsigned __int128)value * power + divisor / 2) / divisor;
 }
 
@@ -112,7 +129,7 @@ static void size_put(struct strbuf *out, const struct scale *scale, uint64_t siz
 		size_put(out, scale->finer, size);
 		return;
 	}
-	grouped_put(out, figure / power);
+	grouped_put(out, scale->decimals ? figure / power : figure);
 	if (scale->decimals)
 		fraction_put(out, (uint64_t)(figure % power), scale->decimals);
 	strbuf_add(out, str_from(scale->suffix));
