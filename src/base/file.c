@@ -1,6 +1,8 @@
 /*
  * Whole files.  Input is read, not mapped: if another process truncated a mapped file, SIGBUS would
- * kill this process, while a read just returns less.
+ * kill this process, while a read just returns less; and what another process writes to it later
+ * cannot change bytes that have been checked.  New memory costs as much as the copy, or more, so
+ * several threads read a large file, each a piece at a time.
  */
 #include "base/file.h"
 
@@ -11,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/jobs.h"
 
 static const char *file_kind(mode_t mode)
 {
@@ -47,6 +50,7 @@ struct file_terms {
 	size_t most;	 /* only this many bytes from the start; 0: all */
 	file_look *look; /* NULL: none */
 	const void *context;
+	size_t threads; /* that read a large file; 0: one */
 };
 
 /* Why an input of size bytes so far, `before` of them already checked, is refused; or NULL. */
@@ -61,6 +65,57 @@ static struct error *objection(const struct file_terms *terms, const char *name,
 	return NULL;
 }
 
+/* What threads read at a time, and the least for which there are several. */
+#define PIECE_BYTES ((size_t)4 << 20)
+#define PIECES_MIN  4u
+
+struct pieces {
+	int fd;
+	uint8_t *data;
+	size_t begin, end; /* of what is to be read, in the file and in data */
+	size_t *got;	   /* [piece] bytes read */
+};
+
+static void read_piece(void *context, size_t piece)
+{
+	struct pieces *p = context;
+	size_t at = p->begin + piece * PIECE_BYTES;
+	size_t size = p->end - at < PIECE_BYTES ? p->end - at : PIECE_BYTES, done = 0;
+
+	while (done < size) {
+		ssize_t got = pread(p->fd, p->data + at + done, size - done, (off_t)(at + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		done += (size_t)got;
+	}
+	p->got[piece] = done;
+}
+
+/*
+ * Reads bytes [begin, end) of a large regular file with several threads; returns where the bytes
+ * that were read end.  The file's position is there: who reads on will see why it is not at `end`.
+ */
+static size_t read_pieces(int fd, size_t threads, uint8_t *data, size_t begin, size_t end)
+{
+	size_t count = (end - begin + PIECE_BYTES - 1) / PIECE_BYTES, at = begin;
+	struct pieces p = {.fd = fd, .data = data, .begin = begin, .end = end};
+
+	if (threads < 2 || count < PIECES_MIN || lseek(fd, 0, SEEK_CUR) != (off_t)begin)
+		return begin;
+	p.got = xcalloc(count, sizeof(*p.got));
+	jobs_run(threads, count, read_piece, &p);
+	for (size_t i = 0; i < count; i++) {
+		at += p.got[i];
+		if (p.got[i] < PIECE_BYTES)
+			break;
+	}
+	free(p.got);
+	return lseek(fd, (off_t)at, SEEK_SET) == (off_t)at ? at : begin;
+}
+
 static struct error *read_fd(int fd, const char *name, const struct file_terms *terms,
 	uint64_t hint, struct file_bytes *bytes)
 {
@@ -68,8 +123,14 @@ static struct error *read_fd(int fd, const char *name, const struct file_terms *
 		hint = terms->most;
 	size_t capacity = believed(hint) + 1, size = 0;
 	uint8_t *data = xrealloc_array(NULL, capacity, 1);
+	size_t alone = terms->look ? FILE_LOOK_BYTES : 0; /* before several threads read */
+	bool by_pieces = terms->threads > 1;
 
 	for (;;) {
+		if (by_pieces && size >= alone) {
+			size = read_pieces(fd, terms->threads, data, size, capacity - 1);
+			by_pieces = false;
+		}
 		if (size == capacity) {
 			capacity += capacity / 2 + 65536;
 			data = xrealloc_array(data, capacity, 1);
@@ -163,10 +224,11 @@ struct error *file_read(const char *path, uint64_t limit, struct file_bytes *byt
 	return read_path(path, &(struct file_terms){.limit = limit}, bytes);
 }
 
-struct error *file_read_looking(
-	const char *path, file_look *look, const void *context, struct file_bytes *bytes)
+struct error *file_read_looking(const char *path, file_look *look, const void *context,
+	size_t threads, struct file_bytes *bytes)
 {
-	return read_path(path, &(struct file_terms){.look = look, .context = context}, bytes);
+	return read_path(path,
+		&(struct file_terms){.look = look, .context = context, .threads = threads}, bytes);
 }
 
 void file_bytes_deinit(struct file_bytes *bytes)

@@ -33,10 +33,11 @@ typedef struct error *file_look(const void *context, const uint8_t *data, size_t
 #define FILE_LOOK_BYTES ((size_t)1 << 20)
 /*
  * file_read that passes the first FILE_LOOK_BYTES of a longer input to look, so that a wrong stream
- * is refused before all of it is in memory; it may never end.
+ * is refused before all of it is in memory; it may never end.  At most `threads` threads read a
+ * large file (0: one).
  */
-must_use struct error *file_read_looking(
-	const char *path, file_look *look, const void *context, struct file_bytes *bytes);
+must_use struct error *file_read_looking(const char *path, file_look *look, const void *context,
+	size_t threads, struct file_bytes *bytes);
 
 /* Writes all of data to fd; Handles EINTR and short writes. name is for the message. */
 must_use struct error *file_write_all(int fd, const void *data, size_t size, const char *name);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/input_options.h"
 #include "cli/message.h"
 #include "cli/note_messages.h"
 #include "cli/output.h"
@@ -15,8 +16,6 @@
 
 enum {
 	OPTION_OUTPUT,
-	OPTION_FROM,
-	OPTION_EXE,
 	OPTION_TO,
 	OPTION_METRIC,
 	OPTION_MODULES,
@@ -24,10 +23,9 @@ enum {
 
 const struct option_row convert_rows[] = {
 	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", {0}, "write to FILE"},
-	{OPTION_FROM, 0, "from", VALUE_READER, "FORMAT", {0},
-		"input format, if the contents do not show it"},
-	{OPTION_EXE, 0, "exe", VALUE_FILE, "PROGRAM", {0},
-		"the program that was profiled, for gmon.out"},
+	INPUT_ROW_FROM,
+	INPUT_ROW_EXE,
+	INPUT_ROW_JOBS,
 	{OPTION_TO, 't', "to", VALUE_WRITER, "FORMAT", {0},
 		"output format, if FILE's name does not show it"},
 	{OPTION_METRIC, 'm', "metric", VALUE_TEXT, "NAME", {0},
@@ -45,12 +43,10 @@ struct error *convert_options_set(void *context, int id, const char *value)
 	case OPTION_OUTPUT:
 		options->output = value;
 		break;
-	case OPTION_FROM:
-		options->from = value;
-		break;
-	case OPTION_EXE:
-		options->exe = value;
-		break;
+	case INPUT_OPTION_FROM:
+	case INPUT_OPTION_EXE:
+	case INPUT_OPTION_JOBS:
+		return input_options_set(&options->input, id, value);
 	case OPTION_TO:
 		options->to = value;
 		break;
@@ -110,8 +106,7 @@ struct error *convert_options_writer(const struct convert_options *options,
 struct error *convert_options_read(
 	const struct convert_options *options, const char *path, struct profile **profile)
 {
-	return profile_read_with(
-		path, &(struct read_options){.from = options->from, .exe = options->exe}, profile);
+	return profile_read_with(path, &options->input, profile);
 }
 
 /* Reports what the writer leaves out of the profile. */

@@ -5,11 +5,13 @@
 
 #include "cli/command.h"
 #include "model/profile.h"
+#include "formats/readers.h"
 #include "formats/writers.h"
 
 struct convert_options {
 	const char *output; /* NULL: not given; "-": standard output */
-	const char *from, *exe, *to, *metric;
+	struct read_options input;
+	const char *to, *metric;
 	bool with_modules;
 	bool takes_drawings; /* set by the command: it also writes the formats of
 			        cli/convert_drawing.h */

@@ -3,12 +3,11 @@
 
 #include <unistd.h>
 
+#include "cli/input_options.h"
 #include "session/values.h"
 
 enum {
 	OPTION_OUTPUT = REPORT_OPTION_FIRST,
-	OPTION_FROM,
-	OPTION_EXE,
 	OPTION_NOTES,
 	OPTION_COLOR,
 	OPTION_WIDTH,
@@ -21,23 +20,12 @@ static const char *const color_names[] = {"auto", "always", "never", NULL};
 	{                                                                                          \
 		OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", {0}, "write to FILE"             \
 	}
-#define ROW_FROM                                                                                   \
-	{                                                                                          \
-		OPTION_FROM, 0, "from", VALUE_READER, "FORMAT", {0},                               \
-			"input format, if the contents do not show it"                             \
-	}
-#define ROW_EXE                                                                                    \
-	{                                                                                          \
-		OPTION_EXE, 0, "exe", VALUE_FILE, "PROGRAM", {0},                                  \
-			"the program that was profiled, for gmon.out"                              \
-	}
-
 const struct option_row report_file_rows[] = {QUESTION_FORMAT_ROW("default text"), ROW_OUTPUT,
-	ROW_FROM, ROW_EXE, QUESTION_MODULES_ROW, {0}};
+	INPUT_ROW_FROM, INPUT_ROW_EXE, INPUT_ROW_JOBS, QUESTION_MODULES_ROW, {0}};
 
 const struct option_row report_one_view_rows[] = {
-	QUESTION_FORMAT_ROW("default text; folded and svg have trees only"), ROW_OUTPUT, ROW_FROM,
-	ROW_EXE, {0}};
+	QUESTION_FORMAT_ROW("default text; folded and svg have trees only"), ROW_OUTPUT,
+	INPUT_ROW_FROM, INPUT_ROW_EXE, INPUT_ROW_JOBS, {0}};
 
 const struct option_row report_look_rows[] = {
 	{OPTION_NOTES, 0, "notes", VALUE_NONE, NULL, {0},
@@ -78,12 +66,10 @@ struct error *report_options_set(void *context, int id, const char *value)
 	case OPTION_OUTPUT:
 		o->output = value;
 		break;
-	case OPTION_FROM:
-		o->input.from = value;
-		break;
-	case OPTION_EXE:
-		o->input.exe = value;
-		break;
+	case INPUT_OPTION_FROM:
+	case INPUT_OPTION_EXE:
+	case INPUT_OPTION_JOBS:
+		return input_options_set(&o->input, id, value);
 	case OPTION_NOTES:
 		o->all_notes = true;
 		break;

@@ -8,6 +8,7 @@
 
 #include "base/decompress.h"
 #include "base/file.h"
+#include "base/jobs.h"
 
 const struct reader *const readers[] = {
 	&reader_capture,
@@ -201,12 +202,15 @@ struct error *profile_read_with(
 	struct file_bytes bytes;
 	bool is_standard_input = strcmp(path, "-") == 0;
 	const char *name = is_standard_input ? "standard input" : path;
-	struct reader_input input = {
-		.name = name, .path = is_standard_input ? NULL : path, .exe = options->exe};
+	struct reader_input input = {.name = name,
+		.path = is_standard_input ? NULL : path,
+		.exe = options->exe,
+		.threads = options->jobs ? options->jobs : jobs_processors()};
 
 	if (is_folder(path))
 		return profile_read_bytes(&input, from, profile);
-	struct error *err = file_read_looking(path, from ? NULL : look_at_beginning, name, &bytes);
+	struct error *err = file_read_looking(
+		path, from ? NULL : look_at_beginning, name, input.threads, &bytes);
 
 	if (err)
 		return err;

@@ -43,6 +43,7 @@ struct reader_input {
 	 * Readers can ignore this.
 	 */
 	bool is_cut;
+	size_t threads; /* that may work at once (0: one); what is read must not depend on it */
 };
 
 struct reader {
@@ -100,6 +101,7 @@ must_use struct error *profile_read(const char *path, const char *from, struct p
 struct read_options {
 	const char *from; /* as in profile_read */
 	const char *exe;  /* the program it is a profile of (gmon.out); NULL: unknown */
+	size_t jobs;	  /* threads that may work at once; 0: one for each processor */
 };
 /* profile_read with options; ERROR_USAGE if exe is set but the input's format takes no program. */
 must_use struct error *profile_read_with(

@@ -50,6 +50,36 @@ def test_cut_off_compressed_file_is_read_as_far_as_it_goes(folder):
 	complains(sonde("report", path), "cut.folded.gz", "cut off")
 
 
+def dumps(path, *jobs):
+	"""What is read of the file, with that many threads each."""
+	return [check(sonde("convert", *(["--jobs", n] if n else []), path, "-t", "dump", timeout=300)).out for n in jobs]
+
+
+def test_threads_read_the_same(folder):
+	"""A text of some blocks, with lines that are none in several of them and a line longer than a block; a
+	difference; and the recordings that both are written to."""
+	rng = random.Random(5)
+	lines = []
+	for i in range(40_000):
+		stack = ";".join(f"f{rng.randrange(300)}" for _ in range(rng.randrange(1, 40)))
+		lines.append("no weight" if i % 9001 == 9000 else f"{stack} {rng.randrange(1, 9)}" + (".5" if i % 7 == 0 else ""))
+	lines[20_000] = ";".join(["long"] * 100_000) + " 1"
+	text, difference = folder / "text.folded", folder / "difference.folded"
+	text.write_text("\n".join(lines))
+	difference.write_text("".join(f"{line.replace('.5', '')} {rng.randrange(9)}\n" for line in lines if line != "no weight"))
+	assert text.stat().st_size > 16 * 262_144
+	for path in text, difference:
+		first, *others = dumps(path, 1, 2, 3, 16, None)
+		assert all(found == first for found in others), path
+		recording = folder / "recording.sonde"
+		check(sonde("convert", path, "-o", recording, "-t", "sonde"))
+		first, *others = dumps(recording, 1, 2, 3, 16, None)
+		assert all(found == first for found in others), path
+	seen = check(sonde("report", "--jobs", 4, "--notes", text)).out
+	assert "4 lines are malformed and passed over: lines 9001, 18002, 27003, 36004" in seen, seen
+	complains(sonde("report", "--jobs", 0, text), "--jobs", status=2)
+
+
 def test_devices():
 	complains(sonde("report", "/dev/zero", timeout=10), "device")
 	complains(sonde("report", "/dev/null", timeout=10), "device")

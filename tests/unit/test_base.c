@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/jobs.h"
 #include "base/map.h"
 #include "base/row_table.h"
 #include "base/search.h"
@@ -475,6 +476,68 @@ static void file_reads_all(void **state)
 	free(text);
 }
 
+#define LARGE_SIZE ((size_t)(21 << 20) + 12345)
+
+static struct error *accept_all(const void *context, const uint8_t *data, size_t size)
+{
+	(void)context, (void)data, (void)size;
+	return NULL;
+}
+
+static void file_is_read_by_threads(void **state)
+{
+	char path[] = "/tmp/sonde-test-XXXXXX";
+	uint32_t *numbers = xcalloc(LARGE_SIZE / 4 + 1, 4);
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	for (uint32_t i = 0; i <= LARGE_SIZE / 4; i++)
+		numbers[i] = i * 2654435761u;
+	assert_null(file_write_all(fd, numbers, LARGE_SIZE, path));
+	close(fd);
+	for (size_t threads = 0; threads < 6; threads++)
+		for (size_t k = 0; k < 2; k++) {
+			struct file_bytes bytes;
+
+			assert_null(file_read_looking(
+				path, k ? accept_all : NULL, NULL, threads, &bytes));
+			assert_int_equal(bytes.size, LARGE_SIZE);
+			assert_memory_equal(bytes.data, numbers, LARGE_SIZE);
+			file_bytes_deinit(&bytes);
+		}
+	unlink(path);
+	free(numbers);
+}
+
+struct marks {
+	size_t count;
+	unsigned int *done; /* [part] how often */
+};
+
+static void mark(void *context, size_t part)
+{
+	struct marks *m = context;
+
+	assert_true(part < m->count);
+	m->done[part]++;
+}
+
+static void jobs_do_each_part_once(void **state)
+{
+	(void)state;
+	assert_true(jobs_processors() >= 1);
+	for (size_t threads = 0; threads < 200; threads = threads * 3 + 1)
+		for (size_t count = 0; count < 2000; count = count * 5 + 1) {
+			struct marks m = {count, xcalloc(count + 1, sizeof(*m.done))};
+
+			jobs_run(threads, count, mark, &m);
+			for (size_t i = 0; i < count; i++)
+				assert_int_equal(m.done[i], 1);
+			free(m.done);
+		}
+}
+
 static void expect_utf16(struct str bytes, const char *text)
 {
 	struct strbuf out = {0};
@@ -620,6 +683,8 @@ int main(void)
 		cmocka_unit_test(vec_grows),
 		cmocka_unit_test(file_refuses_what_is_none),
 		cmocka_unit_test(file_reads_all),
+		cmocka_unit_test(file_is_read_by_threads),
+		cmocka_unit_test(jobs_do_each_part_once),
 		cmocka_unit_test(utf16_decodes),
 		cmocka_unit_test(items_are_sorted),
 		cmocka_unit_test(searches_find_the_border),

@@ -50,6 +50,14 @@ void bad_lines_add(struct bad_lines *lines, uint64_t line_number)
 	lines->count++;
 }
 
+void bad_lines_append(struct bad_lines *lines, const struct bad_lines *next, uint64_t before)
+{
+	for (size_t i = 0; i < next->count && i < BAD_LINES_TOLD; i++)
+		if (lines->count + i < BAD_LINES_TOLD)
+			lines->told[lines->count + i] = before + next->told[i];
+	lines->count += next->count;
+}
+
 void bad_lines_note(const struct bad_lines *lines, struct builder *b)
 {
 	struct strbuf numbers = {0};

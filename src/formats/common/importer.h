@@ -58,6 +58,8 @@ struct bad_lines {
 };
 
 void bad_lines_add(struct bad_lines *lines, uint64_t line_number);
+/* Adds those of the next part of the text, whose numbers there begin again at 1 after `before`. */
+void bad_lines_append(struct bad_lines *lines, const struct bad_lines *next, uint64_t before);
 /* Adds a note of them, if there are any. */
 void bad_lines_note(const struct bad_lines *lines, struct builder *b);
 

@@ -7,12 +7,16 @@
  * So a line is first looked up as a whole; if it is new, the frames that it shares with the last
  * new line keep their stacks, and only the rest is parsed, many frames at a time.  Both tables hold
  * pointers into the input or to stored names.
+ *
+ * Lines are separated, weighed and hashed in blocks, which several threads scan ahead; one adds
+ * them, in order.
  */
 #include "formats/readers.h"
 
 #include <stdlib.h>
 
 #include "base/compiler.h"
+#include "base/jobs.h"
 #include "base/vec.h"
 #include "model/merge.h"
 #include "formats/common/importer.h"
@@ -27,7 +31,15 @@
 /* Memory per remembered line or frame, including its index while it grows. */
 #define SPAN_BYTES (sizeof(struct span) + 56)
 /* Lines looked up together. */
-#define WAITING_MAX 16
+#define LINES_AT_ONCE 16
+/*
+ * Blocks that are scanned while the lines of as many others are added.  A block is at least this
+ * long, up to the end of a line; with the shortest lines its list takes eight times its size.
+ */
+#define BLOCKS	    8
+#define BLOCK_BYTES ((size_t)1 << 18)
+/* Adding lines takes some four times as long as scanning them. */
+#define THREADS_MAX 4
 /* How much of a remembered line is prefetched; the processor's prefetcher does the rest. */
 #define WARM_BYTES 1024
 /* The number of lines checked to decide whether the text is a difference. */
@@ -49,10 +61,26 @@ struct weights {
 	bool is_rounded;
 };
 
-/* A line that has been read but not added yet. */
+/* A line that has been scanned but not added yet. */
 struct line {
-	struct span stack;
-	struct weights weights;
+	const char *stack; /* its text and hash, as in struct span */
+	uint32_t size, hash;
+	int64_t weight, old; /* of a difference: the new weight, and the old one */
+};
+
+/* Some lines of the text. */
+struct block {
+	struct str text;
+	VEC(struct line) lines; /* the good ones */
+	uint64_t line_count;
+	uint64_t rounded;
+	struct bad_lines bad; /* by their numbers in the block */
+};
+
+/* Consecutive blocks. */
+struct window {
+	struct block blocks[BLOCKS];
+	size_t count;
 };
 
 struct folded {
@@ -64,8 +92,7 @@ struct folded {
 	uint64_t line_number;
 	uint64_t good, rounded;
 	struct bad_lines bad;
-	struct line waiting[WAITING_MAX];
-	size_t waiting_count;
+	struct window windows[2]; /* one is added while the other is scanned */
 };
 
 static struct str strip_end(struct str s)
@@ -326,12 +353,10 @@ static stack_id stack_of(struct folded *f, struct span span)
 	return (stack_id){id};
 }
 
-/* The number of samples of a line; unknown for a difference with a negative weight. */
-static uint64_t samples_of(const struct folded *f, const struct weights *weights)
+/* The number of samples of a line; unknown if negative, which a difference's weights can be. */
+static uint64_t samples_of(const struct line *line)
 {
-	int64_t count = weights->of[f->is_difference ? 2 : 0];
-
-	return count < 0 ? UINT64_MAX : (uint64_t)count;
+	return line->weight < 0 ? UINT64_MAX : (uint64_t)line->weight;
 }
 
 /* Prefetches the remembered text that a line will be compared with. */
@@ -341,51 +366,139 @@ static void warm_text(const struct span *known)
 		__builtin_prefetch(known->data + k);
 }
 
-/*
- * Adds the waiting lines.  Their earlier occurrences are far away in memory, so all lines are
- * looked up together, step by step, to overlap the cache misses.
- */
-static void settle_lines(struct folded *f)
+static void add_weights(struct folded *f, stack_id stack, const struct line *line)
 {
-	const struct span *known[WAITING_MAX];
-	stack_id stacks[WAITING_MAX];
+	int64_t weights[DIFFERENCE_METRICS] = {line->weight, line->old, line->weight};
 
-	for (size_t i = 0; i < f->waiting_count; i++)
-		row_table_warm_slot(&f->lines, f->waiting[i].stack.hash);
-	for (size_t i = 0; i < f->waiting_count; i++)
-		known[i] = row_table_warm_row(&f->lines, &span_rows, f->waiting[i].stack.hash);
-	for (size_t i = 0; i < f->waiting_count; i++)
-		warm_text(known[i]);
-	for (size_t i = 0; i < f->waiting_count; i++) {
-		stacks[i] = stack_of(f, f->waiting[i].stack);
-		builder_warm_weight(f->builder, stacks[i]);
-	}
-	for (size_t i = 0; i < f->waiting_count; i++) {
-		const struct line *line = &f->waiting[i];
-
-		builder_weight(
-			f->builder, stacks[i], line->weights.of, samples_of(f, &line->weights));
-	}
-	f->waiting_count = 0;
+	if (f->is_difference)
+		weights[0] -= line->old;
+	builder_weight(f->builder, stack, weights, samples_of(line));
 }
 
-static void read_line(struct folded *f, struct str text)
+/*
+ * Adds lines.  Their earlier occurrences are far away in memory, so some lines are looked up
+ * together, step by step, to overlap the cache misses.
+ */
+static void add_lines(struct folded *f, const struct line *lines, size_t count)
 {
-	struct line *line = &f->waiting[f->waiting_count];
-	struct str stack;
+	const struct span *known[LINES_AT_ONCE];
+	stack_id stacks[LINES_AT_ONCE];
 
-	f->line_number++;
+	for (size_t i = 0; i < count; i++)
+		row_table_warm_slot(&f->lines, lines[i].hash);
+	for (size_t i = 0; i < count; i++)
+		known[i] = row_table_warm_row(&f->lines, &span_rows, lines[i].hash);
+	for (size_t i = 0; i < count; i++)
+		warm_text(known[i]);
+	for (size_t i = 0; i < count; i++) {
+		stacks[i] = stack_of(f, (struct span){.data = lines[i].stack,
+						.size = lines[i].size,
+						.hash = lines[i].hash});
+		builder_warm_weight(f->builder, stacks[i]);
+	}
+	for (size_t i = 0; i < count; i++)
+		add_weights(f, stacks[i], &lines[i]);
+}
+
+static void add_block(struct folded *f, const struct block *b)
+{
+	size_t count;
+
+	for (size_t i = 0; i < b->lines.count; i += count) {
+		count = b->lines.count - i;
+		count = count < LINES_AT_ONCE ? count : LINES_AT_ONCE;
+		add_lines(f, b->lines.data + i, count);
+	}
+	f->good += b->lines.count;
+	f->rounded += b->rounded;
+	bad_lines_append(&f->bad, &b->bad, f->line_number);
+	f->line_number += b->line_count;
+}
+
+static void scan_line(struct block *b, struct str text, bool is_difference)
+{
+	struct str stack;
+	struct weights weights;
+
+	b->line_count++;
 	if (is_passed_over(text))
 		return;
-	if (!(f->is_difference ? parse_difference : parse_line)(text, &stack, &line->weights)) {
-		bad_lines_add(&f->bad, f->line_number);
+	if (!(is_difference ? parse_difference : parse_line)(text, &stack, &weights)) {
+		bad_lines_add(&b->bad, b->line_count);
 		return;
 	}
-	line->stack = span_of(stack);
-	f->good++;
-	f->rounded += line->weights.is_rounded;
-	if (++f->waiting_count == WAITING_MAX)
-		settle_lines(f);
+	struct span span = span_of(stack);
+
+	vec_push(&b->lines, (struct line){.stack = span.data,
+				    .size = span.size,
+				    .hash = span.hash,
+				    .weight = weights.of[is_difference ? 2 : 0],
+				    .old = is_difference ? weights.of[1] : 0});
+	b->rounded += weights.is_rounded;
+}
+
+static void scan_block(struct block *b, bool is_difference)
+{
+	struct str rest = b->text;
+
+	b->lines.count = 0;
+	b->line_count = b->rounded = 0;
+	b->bad = (struct bad_lines){0};
+	while (rest.size)
+		scan_line(b, str_take_line(&rest), is_difference);
+}
+
+/* Takes whole lines, some BLOCK_BYTES of them. */
+static struct str take_block(struct str *rest)
+{
+	struct str block = *rest;
+
+	if (block.size > BLOCK_BYTES) {
+		const char *newline =
+			memchr(block.data + BLOCK_BYTES - 1, '\n', block.size - BLOCK_BYTES + 1);
+
+		block.size = newline ? (size_t)(newline - block.data) + 1 : block.size;
+	}
+	rest->data += block.size;
+	rest->size -= block.size;
+	return block;
+}
+
+static void window_take(struct window *w, struct str *rest)
+{
+	for (w->count = 0; w->count < BLOCKS && rest->size; w->count++)
+		w->blocks[w->count].text = take_block(rest);
+}
+
+static void window_deinit(struct window *w)
+{
+	for (size_t i = 0; i < BLOCKS; i++)
+		vec_deinit(&w->blocks[i].lines);
+}
+
+/* Part 0 adds the first window's lines, the others scan one block each of the second. */
+static void step_on(void *context, size_t part)
+{
+	struct folded *f = context;
+
+	for (size_t i = 0; part == 0 && i < f->windows[0].count; i++)
+		add_block(f, &f->windows[0].blocks[i]);
+	if (part > 0)
+		scan_block(&f->windows[1].blocks[part - 1], f->is_difference);
+}
+
+static void add_text(struct folded *f, struct str text, size_t threads)
+{
+	struct window added;
+
+	threads = threads < THREADS_MAX ? threads : THREADS_MAX;
+	do {
+		window_take(&f->windows[1], &text);
+		jobs_run(threads, 1 + f->windows[1].count, step_on, f);
+		added = f->windows[0];
+		f->windows[0] = f->windows[1];
+		f->windows[1] = added;
+	} while (f->windows[0].count);
 }
 
 /*
@@ -415,7 +528,7 @@ static void add_notes(struct folded *f)
 		"weights with a fraction were rounded to whole numbers");
 }
 
-static struct error *read_lines(struct folded *f, const char *name, struct str text)
+static struct error *read_lines(struct folded *f, const char *name, struct str text, size_t threads)
 {
 	f->is_difference = is_difference(text);
 	(void)builder_metric(f->builder, STR("samples"), STR("count"));
@@ -423,9 +536,7 @@ static struct error *read_lines(struct folded *f, const char *name, struct str t
 		(void)builder_metric(f->builder, STR("samples (old)"), STR("count"));
 		(void)builder_metric(f->builder, STR("samples (new)"), STR("count"));
 	}
-	while (text.size)
-		read_line(f, str_take_line(&text));
-	settle_lines(f);
+	add_text(f, text, threads);
 	if (f->good == 0 && f->bad.count)
 		return error_new(ERROR_INPUT,
 			"%s: no line is a folded stack with a weight that 63 bits hold (line %llu "
@@ -443,12 +554,14 @@ static struct error *folded_read(const struct reader_input *input, struct builde
 	struct folded f = {.builder = builder};
 	struct strbuf buffer = {0};
 
-	struct error *err =
-		read_lines(&f, input->name, text_input(input->data, input->size, &buffer));
+	struct error *err = read_lines(
+		&f, input->name, text_input(input->data, input->size, &buffer), input->threads);
 	strbuf_deinit(&buffer);
 	row_table_deinit(&f.frames);
 	row_table_deinit(&f.lines);
 	vec_deinit(&f.steps);
+	window_deinit(&f.windows[0]);
+	window_deinit(&f.windows[1]);
 	return err;
 }
 

@@ -51,7 +51,6 @@ void capture_tree_init(struct capture_tree *t, struct builder *b)
 
 void capture_tree_deinit(struct capture_tree *t)
 {
-	capture_stacks_deinit(&t->chunk);
 	vec_deinit(&t->frames);
 	vec_deinit(&t->nodes);
 	run_list_deinit(&t->parents);
@@ -70,18 +69,11 @@ static inline void add_node(
 	vec_push(&t->nodes, (frame_id){frame});
 }
 
-struct error *capture_tree_read_stacks(struct capture_tree *t, struct cursor *payload)
+bool capture_tree_add(struct capture_tree *t, const struct capture_stacks *s)
 {
-	struct capture_stacks *s = &t->chunk;
-	struct error *err = capture_stacks_decode(payload, s);
-
-	if (err)
-		return err;
 	if (!id_runs_accept(&t->frame_runs, s->first_frame, s->frames.count) ||
-		!id_runs_accept(&t->node_runs, s->first_node, s->nodes.count)) {
-		cursor_fail(payload, "stacks have numbers that were given before");
-		return cursor_error(payload);
-	}
+		!id_runs_accept(&t->node_runs, s->first_node, s->nodes.count))
+		return false;
 	id_runs_add(&t->frame_runs, s->first_frame, s->frames.count, t->frames.count);
 	size_t runs_before = t->node_runs.runs.count;
 	id_runs_add(&t->node_runs, s->first_node, s->nodes.count, t->nodes.count);
@@ -94,7 +86,7 @@ struct error *capture_tree_read_stacks(struct capture_tree *t, struct cursor *pa
 
 		add_node(t, s->first_node + (uint32_t)i, node->parent, node->frame, i || follows);
 	}
-	return NULL;
+	return true;
 }
 
 void capture_tree_fill(struct capture_tree *t, const struct capture_frame *frames,

@@ -35,7 +35,6 @@ enum capture_stack_flag {
 
 struct capture_tree {
 	struct builder *builder;
-	struct capture_stacks chunk; /* scratch */
 	VEC(struct capture_frame) frames;
 	/* [place] Place 0 is the empty stack; frames are the file's until the tree is built. */
 	VEC(frame_id) nodes;
@@ -51,8 +50,8 @@ struct capture_tree {
 
 void capture_tree_init(struct capture_tree *t, struct builder *b);
 void capture_tree_deinit(struct capture_tree *t);
-/* Reads a STACKS chunk. */
-must_use struct error *capture_tree_read_stacks(struct capture_tree *t, struct cursor *payload);
+/* Adds what a STACKS chunk has; false, and nothing is added, if other chunks had its numbers. */
+must_use bool capture_tree_add(struct capture_tree *t, const struct capture_stacks *s);
 /*
  * Sets frames and tree from memory instead of chunks: for node i, from 1, nodes[i] has the parent
  * and the frame, an index in frames.  nodes[0] is the root.

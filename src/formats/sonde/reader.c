@@ -22,6 +22,7 @@
 #include "formats/sonde/capture_tree.h"
 #include "formats/sonde/capture_trouble.h"
 #include "formats/sonde/capture_zones.h"
+#include "formats/sonde/stacks_ahead.h"
 
 struct capture {
 	const struct reader_input *input;
@@ -372,8 +373,6 @@ static struct error *read_payload(struct capture *c, uint8_t type, struct cursor
 	case CAPTURE_CHUNK_SYMBOLS:
 		c->has_symbols = true;
 		return capture_names_read_symbols(&c->names, payload);
-	case CAPTURE_CHUNK_STACKS:
-		return capture_tree_read_stacks(&c->tree, payload);
 	case CAPTURE_CHUNK_SAMPLES:
 		return read_samples(c, payload);
 	case CAPTURE_CHUNK_END:
@@ -417,6 +416,17 @@ static void read_chunks(struct capture *c, enum capture_chunk_type type)
 			c->first_bad_offset = chunk->offset;
 		error_destroy(err);
 	}
+}
+
+static void read_stacks(struct capture *c)
+{
+	uint64_t offset;
+	uint64_t bad = stacks_ahead_read(
+		&c->tree, c->chunks.data, c->chunks.count, c->input->threads, &offset);
+
+	if (bad && c->bad_chunks == 0)
+		c->first_bad_offset = offset;
+	c->bad_chunks += bad;
 }
 
 /* The file's metric with that name, or NO_ID. */
@@ -530,7 +540,7 @@ static void read_all(struct capture *c)
 		read_chunks(c, CAPTURE_CHUNK_LABEL_SETS);
 	}
 	read_chunks(c, CAPTURE_CHUNK_SYMBOLS);
-	read_chunks(c, CAPTURE_CHUNK_STACKS);
+	read_stacks(c);
 	/* A complete file has all the names that the recorder could find. */
 	bool ask_local = !c->has_end || !c->has_symbols;
 	c->tree.stacks_left = 4000000 + 16 * (uint64_t)c->input->size;
