@@ -50,14 +50,14 @@ static uint32_t line_centre(const struct callers_walk *w, uint32_t line)
 {
 	const struct entity_pair *e = callers_walk_edge(w, line / SIDE_COUNT);
 
-	return line % SIDE_COUNT == SIDE_CALLERS ? e->to : e->from;
+	return line % SIDE_COUNT == SIDE_CALLERS ? e->callee : e->caller;
 }
 
 static uint32_t line_entity(const struct callers_walk *w, uint32_t line)
 {
 	const struct entity_pair *e = callers_walk_edge(w, line / SIDE_COUNT);
 
-	return line % SIDE_COUNT == SIDE_CALLERS ? e->from : e->to;
+	return line % SIDE_COUNT == SIDE_CALLERS ? e->caller : e->callee;
 }
 
 static bool line_is_shown(const struct callers_walk *w, uint32_t line)

@@ -26,7 +26,7 @@ struct fill {
 	struct pool *pools; /* [entity * SIDE_COUNT + side] */
 };
 
-static bool is_inner(const struct fill *f, const struct call_arc *a)
+static bool is_inner(const struct fill *f, const struct entity_pair *a)
 {
 	return !call_units_crosses(&f->m->units, a);
 }
@@ -43,7 +43,7 @@ static void pools_init(struct fill *f, size_t metric)
 			m->inclusive[metric][i] - m->self[metric][i];
 	}
 	for (size_t i = 0; i < m->arcs.count; i++) {
-		const struct call_arc *a = &m->arcs.data[i];
+		const struct entity_pair *a = &m->arcs.data[i];
 		struct pool *callers = &f->pools[a->callee * SIDE_COUNT + SIDE_CALLERS];
 		struct pool *callees = &f->pools[a->caller * SIDE_COUNT + SIDE_CALLEES];
 		int64_t cost = m->cost[metric][i];
@@ -94,7 +94,7 @@ static void put(struct fill *f, uint32_t from, uint32_t to, enum callers_side si
 	line[f->walk->metric_count] = 1;
 }
 
-static void put_arc(struct fill *f, const struct call_arc *a, size_t metric, int64_t cost)
+static void put_arc(struct fill *f, const struct entity_pair *a, size_t metric, int64_t cost)
 {
 	uint32_t from = as_centre(f, a->caller), to = as_centre(f, a->callee);
 	int64_t of_callee = cost, of_caller = cost;

@@ -18,8 +18,8 @@
 struct builder {
 	const struct entity_tree *tree;
 	struct entity_pairs pairs;
-	struct call_arc *arcs; /* [pair] */
-	uint32_t *arc;	       /* [node]: the arc that leads to it, later to its run's first node */
+	struct callgraph_calls *calls; /* [pair]; NULL: none was counted */
+	uint32_t *arc; /* [node]: the arc that leads to it, later to its run's first node */
 };
 
 #define NODES_AHEAD 16u
@@ -47,7 +47,7 @@ static void builder_add_tree(struct builder *b)
 	}
 }
 
-/* Makes arcs of all pairs, with the calls that were counted. */
+/* Adds the pairs that were counted, and their calls. */
 static void builder_add_counts(struct builder *b, const struct entity_arc *counted, size_t count)
 {
 	uint32_t *arc = xcalloc(count, sizeof(*arc));
@@ -55,14 +55,10 @@ static void builder_add_counts(struct builder *b, const struct entity_arc *count
 	for (size_t i = 0; i < count; i++)
 		arc[i] = entity_pairs_at(&b->pairs, counted[i].caller, counted[i].callee);
 	entity_pairs_end(&b->pairs);
-	b->arcs = xcalloc(entity_pairs_count(&b->pairs), sizeof(*b->arcs));
-	for (uint32_t i = 0; i < entity_pairs_count(&b->pairs); i++) {
-		const struct entity_pair *pair = entity_pairs_pair(&b->pairs, i);
-
-		b->arcs[i] = (struct call_arc){.caller = pair->from, .callee = pair->to};
-	}
+	if (count)
+		b->calls = xcalloc(entity_pairs_count(&b->pairs), sizeof(*b->calls));
 	for (size_t i = 0; i < count; i++) {
-		struct callgraph_calls *calls = &b->arcs[arc[i]].calls;
+		struct callgraph_calls *calls = &b->calls[arc[i]];
 
 		calls->is_known = true;
 		calls->count += counted[i].calls;
@@ -73,7 +69,7 @@ static void builder_add_counts(struct builder *b, const struct entity_arc *count
 static void builder_deinit(struct builder *b)
 {
 	entity_pairs_deinit(&b->pairs);
-	free(b->arcs);
+	free(b->calls);
 	free(b->arc);
 }
 
@@ -122,7 +118,8 @@ static struct callgraph *builder_graph(struct builder *b, size_t limit, struct a
 	struct call_arcs arcs = {
 		.entities = tree->entities,
 		.entity_count = tree->entity_count,
-		.arcs = b->arcs,
+		.arcs = entity_pairs_all(&b->pairs),
+		.calls = b->calls,
 		.count = entity_pairs_count(&b->pairs),
 		.is_difference = tree->is_difference,
 	};

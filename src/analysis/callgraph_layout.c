@@ -71,7 +71,7 @@ static void layout_sum_times(struct layout *l, size_t k)
 	for (size_t i = 0; i < l->arcs->entity_count; i++)
 		l->times[i * l->metric_count + k].self = f->self[i];
 	for (size_t i = 0; i < l->arcs->count; i++) {
-		const struct call_arc *arc = &l->arcs->arcs[i];
+		const struct entity_pair *arc = &l->arcs->arcs[i];
 
 		if (arc->caller != NO_ID && call_units_crosses(l->units, arc))
 			l->times[arc->caller * l->metric_count + k].children +=
@@ -89,20 +89,21 @@ static void layout_sum_times(struct layout *l, size_t k)
 /* Both counts are known if any arc's count is. */
 static void layout_sum_calls(struct layout *l)
 {
-	for (size_t i = 0; i < l->arcs->count; i++) {
-		const struct call_arc *arc = &l->arcs->arcs[i];
+	for (size_t i = 0; l->arcs->calls && i < l->arcs->count; i++) {
+		const struct entity_pair *arc = &l->arcs->arcs[i];
 		uint32_t cycle = layout_cycle_of(l, arc->callee);
 		bool crosses = call_units_crosses(l->units, arc);
+		struct callgraph_calls calls = l->arcs->calls[i];
 
-		l->outside[arc->callee].is_known |= arc->calls.is_known;
+		l->outside[arc->callee].is_known |= calls.is_known;
 		if (crosses)
-			calls_add(&l->outside[arc->callee], arc->calls);
+			calls_add(&l->outside[arc->callee], calls);
 		else if (arc->caller == arc->callee)
-			calls_add(&l->inside[arc->callee], arc->calls);
+			calls_add(&l->inside[arc->callee], calls);
 		if (cycle == NO_ID)
 			continue;
-		l->outside[cycle].is_known |= arc->calls.is_known;
-		calls_add(crosses ? &l->outside[cycle] : &l->inside[cycle], arc->calls);
+		l->outside[cycle].is_known |= calls.is_known;
+		calls_add(crosses ? &l->outside[cycle] : &l->inside[cycle], calls);
 	}
 	for (size_t i = 0; i < l->slot_count; i++)
 		l->inside[i].is_known = l->outside[i].is_known;
@@ -111,7 +112,7 @@ static void layout_sum_calls(struct layout *l)
 /* Whether the lines of an arc between units are not all zero. */
 static bool arc_has_line(const struct layout *l, size_t arc)
 {
-	if (l->arcs->arcs[arc].calls.count != 0)
+	if (call_arcs_calls(l->arcs, arc).count != 0)
 		return true;
 	for (size_t k = 0; k < l->metric_count; k++)
 		if (!times_are_zero(&l->figures[k].times[arc], 1))
@@ -126,7 +127,7 @@ static void layout_keep(struct layout *l)
 				l->outside[i].count != 0 || l->inside[i].count != 0 ||
 				!times_are_zero(&l->times[i * l->metric_count], l->metric_count);
 	for (size_t i = 0; i < l->arcs->count; i++) {
-		const struct call_arc *arc = &l->arcs->arcs[i];
+		const struct entity_pair *arc = &l->arcs->arcs[i];
 
 		if (!call_units_crosses(l->units, arc) || !arc_has_line(l, i))
 			continue;

@@ -18,20 +18,22 @@
  */
 
 #include "analysis/callgraph.h"
-
-struct call_arc {
-	uint32_t caller; /* entity; NO_ID: <spontaneous> */
-	uint32_t callee; /* entity, perhaps the caller itself */
-	struct callgraph_calls calls;
-};
+#include "analysis/entity_pairs.h"
 
 struct call_arcs {
 	const struct entity *entities;
 	size_t entity_count;
-	const struct call_arc *arcs; /* in any order, each pair once */
+	/* In any order, each pair once.  Caller NO_ID: <spontaneous>; a callee may call itself. */
+	const struct entity_pair *arcs;
+	const struct callgraph_calls *calls; /* [arc]; NULL: no calls are known */
 	size_t count;
 	bool is_difference; /* as the tree's: rows are ordered by absolute value */
 };
+
+static inline struct callgraph_calls call_arcs_calls(const struct call_arcs *arcs, size_t arc)
+{
+	return arcs->calls ? arcs->calls[arc] : (struct callgraph_calls){0};
+}
 
 /* Strongly connected components of the arcs.  An entity without arcs is a unit of its own. */
 struct call_units {
@@ -44,7 +46,7 @@ struct call_units {
 void call_units_init(struct call_units *units, const struct call_arcs *arcs);
 void call_units_deinit(struct call_units *units);
 /* Whether the arc comes from outside the callee's unit. */
-bool call_units_crosses(const struct call_units *units, const struct call_arc *arc);
+bool call_units_crosses(const struct call_units *units, const struct entity_pair *arc);
 
 /* What the callee's unit spent on behalf of the arc: in itself, and below it. */
 struct call_times {

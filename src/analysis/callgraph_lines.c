@@ -52,12 +52,12 @@ static void merge_arc(
 
 	if (!is_shown(l, slot))
 		return;
-	const struct call_arc *a = &l->arcs->arcs[arc];
+	const struct entity_pair *a = &l->arcs->arcs[arc];
 	struct draft draft = {.slot = slot, .part = part, .has_times = true};
 
 	draft.entity = part == CALLGRAPH_CALLERS ? a->caller : a->callee;
 	size_t number = is_cycle ? merge_draft(m, &draft) : layout_add_draft(l, &draft);
-	calls_add(&l->drafts.data[number].calls, a->calls);
+	calls_add(&l->drafts.data[number].calls, call_arcs_calls(l->arcs, arc));
 	for (size_t k = 0; k < l->metric_count; k++)
 		times_add(&l->draft_times.data[number * l->metric_count + k],
 			&l->figures[k].times[arc]);
@@ -66,7 +66,7 @@ static void merge_arc(
 /* The lines of an arc between units. */
 static void merge_outer(struct merge *m, size_t arc)
 {
-	const struct call_arc *a = &m->l->arcs->arcs[arc];
+	const struct entity_pair *a = &m->l->arcs->arcs[arc];
 	uint32_t callee_cycle = layout_cycle_of(m->l, a->callee), caller_cycle;
 
 	merge_arc(m, arc, a->callee, CALLGRAPH_CALLERS, false);
@@ -81,20 +81,23 @@ static void merge_outer(struct merge *m, size_t arc)
 }
 
 /* The lines of an arc between members of a cycle; calls to itself have none. */
-static void layout_add_inner(struct layout *l, const struct call_arc *a)
+static void layout_add_inner(struct layout *l, size_t arc)
 {
+	const struct entity_pair *a = &l->arcs->arcs[arc];
+	struct callgraph_calls calls = call_arcs_calls(l->arcs, arc);
+
 	if (a->caller == a->callee)
 		return;
 	if (is_shown(l, a->callee))
 		layout_add_draft(l, &(struct draft){.slot = a->callee,
 					    .part = CALLGRAPH_CALLERS,
 					    .entity = a->caller,
-					    .calls = a->calls});
+					    .calls = calls});
 	if (is_shown(l, a->caller))
 		layout_add_draft(l, &(struct draft){.slot = a->caller,
 					    .part = CALLGRAPH_CALLEES,
 					    .entity = a->callee,
-					    .calls = a->calls});
+					    .calls = calls});
 }
 
 /* Calls from members are a member's calls other than those from outside. */
@@ -103,10 +106,10 @@ static void layout_add_members(struct layout *l)
 	struct callgraph_calls *calls = xcalloc(l->arcs->entity_count, sizeof(*calls));
 
 	for (size_t i = 0; i < l->arcs->count; i++) {
-		const struct call_arc *a = &l->arcs->arcs[i];
+		const struct entity_pair *a = &l->arcs->arcs[i];
 
 		if (!call_units_crosses(l->units, a))
-			calls_add(&calls[a->callee], a->calls);
+			calls_add(&calls[a->callee], call_arcs_calls(l->arcs, i));
 	}
 	for (uint32_t i = 0; i < l->arcs->entity_count; i++) {
 		uint32_t cycle = layout_cycle_of(l, i);
@@ -166,7 +169,7 @@ void layout_draft(struct layout *l)
 		if (call_units_crosses(l->units, &l->arcs->arcs[i]))
 			merge_outer(&merge, i);
 		else
-			layout_add_inner(l, &l->arcs->arcs[i]);
+			layout_add_inner(l, i);
 	map_deinit(&merge.drafts);
 	layout_add_members(l);
 	layout_drop_zero(l);

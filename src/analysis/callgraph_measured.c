@@ -14,7 +14,9 @@
 
 struct graph {
 	const struct measured *m;
-	VEC(struct call_arc) arcs; /* the measured ones, then one from <spontaneous> to each unit */
+	/* The measured ones, then one from <spontaneous> to each unit; and their calls. */
+	VEC(struct entity_pair) arcs;
+	VEC(struct callgraph_calls) calls;
 };
 
 /*
@@ -49,10 +51,14 @@ static void graph_init(struct graph *g, const struct measured *m)
 	uint32_t *entry = find_entries(m);
 
 	*g = (struct graph){.m = m};
-	for (size_t i = 0; i < m->arcs.count; i++)
+	for (size_t i = 0; i < m->arcs.count; i++) {
 		vec_push(&g->arcs, m->arcs.data[i]);
-	for (size_t u = 0; u < m->units.count; u++)
-		vec_push(&g->arcs, (struct call_arc){.caller = NO_ID, .callee = entry[u]});
+		vec_push(&g->calls, m->calls.data[i]);
+	}
+	for (size_t u = 0; u < m->units.count; u++) {
+		vec_push(&g->arcs, (struct entity_pair){.caller = NO_ID, .callee = entry[u]});
+		vec_push(&g->calls, (struct callgraph_calls){0});
+	}
 	free(entry);
 }
 
@@ -69,7 +75,7 @@ static struct unit_sum *sum_units(const struct measured *m, size_t metric)
 	for (size_t i = 0; i < m->tree->entity_count; i++)
 		units[m->units.of[i]].whole.self += m->self[metric][i];
 	for (size_t i = 0; i < m->arcs.count; i++) {
-		const struct call_arc *a = &m->arcs.data[i];
+		const struct entity_pair *a = &m->arcs.data[i];
 
 		if (call_units_crosses(&m->units, a))
 			units[m->units.of[a->caller]].whole.children += m->cost[metric][i];
@@ -87,7 +93,7 @@ static struct call_times *share_out(const struct graph *g, size_t metric)
 	struct call_times *times = xcalloc(g->arcs.count, sizeof(*times));
 
 	for (size_t i = 0; i < g->arcs.count; i++) {
-		const struct call_arc *a = &g->arcs.data[i];
+		const struct entity_pair *a = &g->arcs.data[i];
 		struct unit_sum *u = &units[m->units.of[a->callee]];
 		bool is_measured = i < m->arcs.count;
 		int64_t cost = is_measured ? m->cost[metric][i] : u->left.self + u->left.children;
@@ -123,6 +129,7 @@ static struct callgraph *lay_out(const struct graph *g, struct arena *arena)
 	struct call_arcs arcs = m->view;
 
 	arcs.arcs = g->arcs.data;
+	arcs.calls = g->calls.data;
 	arcs.count = g->arcs.count;
 	for (size_t k = 0; k < m->metric_count; k++) {
 		times[k] = share_out(g, k);
@@ -150,6 +157,7 @@ struct callgraph *callgraph_measured(const struct entity_tree *tree, struct aren
 	struct callgraph *graph = lay_out(&g, arena);
 	graph->is_measured = true;
 	vec_deinit(&g.arcs);
+	vec_deinit(&g.calls);
 	measured_deinit(&m);
 	return graph;
 }

@@ -122,7 +122,7 @@ static void ties_add(struct ties *t, uint32_t before, uint32_t after)
 	t->waits[to]++;
 }
 
-static void ties_add_arc(struct ties *t, const struct call_arc *arc)
+static void ties_add_arc(struct ties *t, const struct entity_pair *arc)
 {
 	uint32_t callee_cycle = layout_cycle_of(t->l, arc->callee);
 	uint32_t caller_cycle = NO_ID;

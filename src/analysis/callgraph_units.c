@@ -152,7 +152,7 @@ void call_units_deinit(struct call_units *units)
 	*units = (struct call_units){0};
 }
 
-bool call_units_crosses(const struct call_units *units, const struct call_arc *arc)
+bool call_units_crosses(const struct call_units *units, const struct entity_pair *arc)
 {
 	return arc->caller == NO_ID || units->of[arc->caller] != units->of[arc->callee];
 }

@@ -15,14 +15,14 @@ static uint64_t pair_hash(const void *row)
 {
 	const struct entity_pair *p = row;
 
-	return hash_u64((uint64_t)p->from << 32 | p->to);
+	return hash_u64((uint64_t)p->caller << 32 | p->callee);
 }
 
 static bool pair_same(const void *a, const void *b)
 {
 	const struct entity_pair *x = a, *y = b;
 
-	return x->from == y->from && x->to == y->to;
+	return x->caller == y->caller && x->callee == y->callee;
 }
 
 static const struct row_kind pair_rows = {sizeof(struct entity_pair), pair_hash, pair_same};
@@ -67,38 +67,38 @@ static size_t column(const struct entity_pairs *p, uint32_t entity)
 }
 
 /* The pair's place in the matrix: in the row of its caller if that is chosen, else its callee's. */
-static uint32_t *find_cell(const struct entity_pairs *p, uint32_t from, uint32_t to)
+static uint32_t *find_cell(const struct entity_pairs *p, uint32_t caller, uint32_t callee)
 {
-	size_t caller = column(p, from), callee = column(p, to);
+	size_t from = column(p, caller), to = column(p, callee);
 
 	if (p->row_of == NULL)
-		return &p->cells[caller * p->width + callee];
-	return p->row_of[caller] ? &p->cells[p->row_of[caller] * p->width + callee]
-				 : &p->cells[(p->row_of[callee] + 1) * p->width + caller];
+		return &p->cells[from * p->width + to];
+	return p->row_of[from] ? &p->cells[p->row_of[from] * p->width + to]
+			       : &p->cells[(p->row_of[to] + 1) * p->width + from];
 }
 
-uint32_t entity_pairs_at(struct entity_pairs *p, uint32_t from, uint32_t to)
+uint32_t entity_pairs_at(struct entity_pairs *p, uint32_t caller, uint32_t callee)
 {
-	struct entity_pair pair = {from, to};
+	struct entity_pair pair = {caller, callee};
 
 	if (p->cells == NULL)
 		return row_table_intern(&p->pairs, &pair_rows, &pair);
-	uint32_t *cell = find_cell(p, from, to);
+	uint32_t *cell = find_cell(p, caller, callee);
 
 	if (*cell == 0)
 		*cell = row_table_push(&p->pairs, &pair_rows, &pair) + 1;
 	return *cell - 1;
 }
 
-void entity_pairs_warm(const struct entity_pairs *p, uint32_t from, uint32_t to)
+void entity_pairs_warm(const struct entity_pairs *p, uint32_t caller, uint32_t callee)
 {
 	if (p->cells)
-		__builtin_prefetch(find_cell(p, from, to), 1);
+		__builtin_prefetch(find_cell(p, caller, callee), 1);
 	else
-		row_table_warm_slot(&p->pairs, pair_hash(&(struct entity_pair){from, to}));
+		row_table_warm_slot(&p->pairs, pair_hash(&(struct entity_pair){caller, callee}));
 }
 
-uint32_t entity_pairs_peek(const struct entity_pairs *p, uint32_t from, uint32_t to)
+uint32_t entity_pairs_peek(const struct entity_pairs *p, uint32_t caller, uint32_t callee)
 {
-	return p->cells ? *find_cell(p, from, to) - 1 : NO_ID;
+	return p->cells ? *find_cell(p, caller, callee) - 1 : NO_ID;
 }

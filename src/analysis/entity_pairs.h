@@ -18,7 +18,7 @@
 
 /* Entities, or NO_ID, or NO_ID - 1; the caller defines what these two mean. */
 struct entity_pair {
-	uint32_t from, to;
+	uint32_t caller, callee;
 };
 
 struct entity_pairs {
@@ -48,11 +48,17 @@ static inline const struct entity_pair *entity_pairs_pair(
 	return &((const struct entity_pair *)p->pairs.rows)[number];
 }
 
+/* All pairs, by number. */
+static inline const struct entity_pair *entity_pairs_all(const struct entity_pairs *p)
+{
+	return p->pairs.rows;
+}
+
 /* The pair's number, which is new if the pair is. */
-must_use uint32_t entity_pairs_at(struct entity_pairs *p, uint32_t from, uint32_t to);
+must_use uint32_t entity_pairs_at(struct entity_pairs *p, uint32_t caller, uint32_t callee);
 /* Prefetches what entity_pairs_at will read for that pair. */
-void entity_pairs_warm(const struct entity_pairs *p, uint32_t from, uint32_t to);
+void entity_pairs_warm(const struct entity_pairs *p, uint32_t caller, uint32_t callee);
 /* The pair's number if a matrix has it; else NO_ID. */
-uint32_t entity_pairs_peek(const struct entity_pairs *p, uint32_t from, uint32_t to);
+uint32_t entity_pairs_peek(const struct entity_pairs *p, uint32_t caller, uint32_t callee);
 
 #endif

@@ -79,15 +79,17 @@ static void add_arcs(struct measured *m, const uint32_t *same)
 		uint32_t caller = taken_for(same, a->caller), callee = taken_for(same, a->callee);
 		uint32_t at = *map_at(&pairs, caller, callee, (uint32_t)m->arcs.count, &added);
 
-		if (added)
-			vec_push(&m->arcs, (struct call_arc){.caller = caller, .callee = callee});
-		m->arcs.data[at].calls.count += a->calls;
+		if (added) {
+			vec_push(&m->arcs, (struct entity_pair){caller, callee});
+			vec_push(&m->calls, (struct callgraph_calls){0});
+		}
+		m->calls.data[at].count += a->calls;
 		m->has_calls |= a->calls > 0;
 		for (size_t k = 0; k < m->metric_count; k++)
 			m->cost[k][at] += measured_tree(m, k)->arc_cost[places[i].index];
 	}
 	for (size_t i = 0; i < m->arcs.count; i++)
-		m->arcs.data[i].calls.is_known = m->has_calls;
+		m->calls.data[i].is_known = m->has_calls;
 	map_deinit(&pairs);
 	free(places);
 }
@@ -111,7 +113,7 @@ static struct around *sum_around(const struct measured *m, size_t metric)
 	struct around *around = xcalloc(m->tree->entity_count, sizeof(*around));
 
 	for (size_t i = 0; i < m->arcs.count; i++) {
-		const struct call_arc *a = &m->arcs.data[i];
+		const struct entity_pair *a = &m->arcs.data[i];
 		int64_t cost = m->cost[metric][i];
 		bool crosses = call_units_crosses(&m->units, a);
 
@@ -190,6 +192,7 @@ void measured_init(struct measured *m, const struct entity_tree *tree, const uin
 	m->view = (struct call_arcs){.entities = tree->entities,
 		.entity_count = tree->entity_count,
 		.arcs = m->arcs.data,
+		.calls = m->calls.data,
 		.count = m->arcs.count,
 		.is_difference = tree->is_difference};
 	call_units_init(&m->units, &m->view);
@@ -213,5 +216,6 @@ void measured_deinit(struct measured *m)
 	free(m->inclusive);
 	free(m->is_bound);
 	vec_deinit(&m->arcs);
+	vec_deinit(&m->calls);
 	call_units_deinit(&m->units);
 }

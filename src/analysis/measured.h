@@ -23,9 +23,10 @@
 
 struct measured {
 	const struct entity_tree *tree;
-	size_t metric_count;	   /* including the others' */
-	VEC(struct call_arc) arcs; /* each pair once, by callee and caller */
-	struct call_arcs view;	   /* of arcs, for users of the shared layout */
+	size_t metric_count;		   /* including the others' */
+	VEC(struct entity_pair) arcs;	   /* each pair once, by callee and caller */
+	VEC(struct callgraph_calls) calls; /* [arc] */
+	struct call_arcs view;		   /* of arcs, for users of the shared layout */
 	struct call_units units;
 	int64_t **cost;		     /* [metric][arc] */
 	int64_t **self, **inclusive; /* [metric][entity] */

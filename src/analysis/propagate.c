@@ -13,10 +13,17 @@
 #include "base/map.h"
 #include "base/vec.h"
 
+/* An arc and its calls, until arcs are in order. */
+struct counted_arc {
+	struct entity_pair pair;
+	uint64_t calls;
+};
+
 struct propagation {
 	const struct entity_tree *tree;
-	VEC(struct call_arc) arcs;
-	struct call_arcs view; /* of arcs, for the shared layout */
+	VEC(struct entity_pair) arcs;
+	VEC(struct callgraph_calls) calls; /* [arc] */
+	struct call_arcs view;		   /* of both, for the shared layout */
 	struct call_units units;
 	uint32_t *begin;       /* [unit]: where its arcs begin in incoming, and one more */
 	uint32_t *incoming;    /* arcs from outside, by the callee's unit */
@@ -24,30 +31,6 @@ struct propagation {
 	uint64_t *inner_calls; /* [entity]: from its own unit, except from itself */
 	uint32_t *unit_entry;  /* [unit]: the member by which it is entered if it has no callers */
 };
-
-/* The counted arcs, each pair once. */
-static void add_counted(struct propagation *p, const struct entity_arc *counted, size_t count)
-{
-	struct map arcs = {0};
-	bool added;
-
-	for (size_t i = 0; i < count; i++) {
-		/*
-		 * Zero calls from an unknown caller mean nothing, and would merge with the arcs of
-		 * add_spontaneous.
-		 */
-		if (counted[i].caller == NO_ID && counted[i].calls == 0)
-			continue;
-		uint32_t at = *map_at(&arcs, counted[i].caller, counted[i].callee,
-			(uint32_t)p->arcs.count, &added);
-		if (added)
-			vec_push(&p->arcs, (struct call_arc){.caller = counted[i].caller,
-						   .callee = counted[i].callee});
-		p->arcs.data[at].calls.is_known = true;
-		p->arcs.data[at].calls.count += counted[i].calls;
-	}
-	map_deinit(&arcs);
-}
 
 static int compare_entities(const struct entity *entities, uint32_t x, uint32_t y)
 {
@@ -58,18 +41,45 @@ static int compare_entities(const struct entity *entities, uint32_t x, uint32_t 
 
 static int compare_arcs(const void *a, const void *b, void *entities)
 {
-	const struct call_arc *x = a, *y = b;
-	int order = compare_entities(entities, x->callee, y->callee);
+	const struct counted_arc *x = a, *y = b;
+	int order = compare_entities(entities, x->pair.callee, y->pair.callee);
 
-	return order ? order : compare_entities(entities, x->caller, y->caller);
+	return order ? order : compare_entities(entities, x->pair.caller, y->pair.caller);
 }
 
-/* Shares are rounded from arc to arc, so the order must be the same for equal profiles. */
-static void sort_arcs(struct propagation *p)
+/*
+ * The counted arcs, each pair once, in order: shares are rounded from arc to arc, so the order must
+ * be the same for equal profiles.
+ */
+static void add_counted(struct propagation *p, const struct entity_arc *counted, size_t count)
 {
-	if (p->arcs.count)
-		qsort_r(p->arcs.data, p->arcs.count, sizeof(*p->arcs.data), compare_arcs,
+	VEC(struct counted_arc) sums = {0};
+	struct map arcs = {0};
+	bool added;
+
+	for (size_t i = 0; i < count; i++) {
+		/*
+		 * Zero calls from an unknown caller mean nothing, and would merge with the arcs of
+		 * add_spontaneous.
+		 */
+		if (counted[i].caller == NO_ID && counted[i].calls == 0)
+			continue;
+		uint32_t at = *map_at(
+			&arcs, counted[i].caller, counted[i].callee, (uint32_t)sums.count, &added);
+		if (added)
+			vec_push(&sums, (struct counted_arc){
+						.pair = {counted[i].caller, counted[i].callee}});
+		sums.data[at].calls += counted[i].calls;
+	}
+	map_deinit(&arcs);
+	if (sums.count)
+		qsort_r(sums.data, sums.count, sizeof(*sums.data), compare_arcs,
 			(void *)(uintptr_t)p->tree->entities);
+	for (size_t i = 0; i < sums.count; i++) {
+		vec_push(&p->arcs, sums.data[i].pair);
+		vec_push(&p->calls, (struct callgraph_calls){true, sums.data[i].calls});
+	}
+	vec_deinit(&sums);
 }
 
 static void refresh_view(struct propagation *p)
@@ -77,6 +87,7 @@ static void refresh_view(struct propagation *p)
 	p->view = (struct call_arcs){.entities = p->tree->entities,
 		.entity_count = p->tree->entity_count,
 		.arcs = p->arcs.data,
+		.calls = p->calls.data,
 		.count = p->arcs.count,
 		.is_difference = p->tree->is_difference};
 }
@@ -86,12 +97,12 @@ static void count_calls(struct propagation *p)
 	p->unit_calls = xcalloc(p->units.count, sizeof(*p->unit_calls));
 	p->inner_calls = xcalloc(p->tree->entity_count, sizeof(*p->inner_calls));
 	for (size_t i = 0; i < p->arcs.count; i++) {
-		const struct call_arc *a = &p->arcs.data[i];
+		const struct entity_pair *a = &p->arcs.data[i];
 
 		if (call_units_crosses(&p->units, a))
-			p->unit_calls[p->units.of[a->callee]] += a->calls.count;
+			p->unit_calls[p->units.of[a->callee]] += p->calls.data[i].count;
 		else if (a->caller != a->callee)
-			p->inner_calls[a->callee] += a->calls.count;
+			p->inner_calls[a->callee] += p->calls.data[i].count;
 	}
 }
 
@@ -116,9 +127,11 @@ static void find_entries(struct propagation *p)
 static void add_spontaneous(struct propagation *p)
 {
 	for (size_t unit = 0; unit < p->units.count; unit++)
-		if (p->unit_calls[unit] == 0)
-			vec_push(&p->arcs,
-				(struct call_arc){.caller = NO_ID, .callee = p->unit_entry[unit]});
+		if (p->unit_calls[unit] == 0) {
+			vec_push(&p->arcs, (struct entity_pair){
+						   .caller = NO_ID, .callee = p->unit_entry[unit]});
+			vec_push(&p->calls, (struct callgraph_calls){0});
+		}
 	refresh_view(p);
 }
 
@@ -152,9 +165,10 @@ static void share_out(const struct propagation *p, uint32_t unit, struct call_ti
 	uint64_t calls = was_called ? p->unit_calls[unit] : 1, done = 0;
 
 	for (uint32_t i = p->begin[unit]; i < p->begin[unit + 1]; i++) {
-		const struct call_arc *a = &p->arcs.data[p->incoming[i]];
+		const struct entity_pair *a = &p->arcs.data[p->incoming[i]];
+		struct callgraph_calls counted = p->calls.data[p->incoming[i]];
 		/* An arc from <spontaneous> gets everything, arcs without calls get nothing. */
-		uint64_t until = done + (was_called ? a->calls.count : !a->calls.is_known);
+		uint64_t until = done + (was_called ? counted.count : !counted.is_known);
 		struct call_times *t = &times[p->incoming[i]];
 
 		t->self = portion(whole.self, until, calls) - portion(whole.self, done, calls);
@@ -208,7 +222,6 @@ struct callgraph *callgraph_propagate(const struct entity_tree *tree,
 	struct propagation p = {.tree = tree};
 
 	add_counted(&p, counted, count);
-	sort_arcs(&p);
 	refresh_view(&p);
 	call_units_init(&p.units, &p.view);
 	count_calls(&p);
@@ -218,6 +231,7 @@ struct callgraph *callgraph_propagate(const struct entity_tree *tree,
 	struct callgraph *graph = lay_out(&p, arena);
 	call_units_deinit(&p.units);
 	vec_deinit(&p.arcs);
+	vec_deinit(&p.calls);
 	free(p.begin);
 	free(p.incoming);
 	free(p.unit_calls);

@@ -118,6 +118,8 @@ void alloc_keep_freed(void)
 	(void)mallopt(M_MMAP_THRESHOLD, (int)APART_BYTES);
 	(void)mallopt(M_TRIM_THRESHOLD, -1);
 	(void)mallopt(M_TOP_PAD, KEPT_PAD_BYTES);
+	/* What a thread has freed serves the others, too. */
+	(void)mallopt(M_ARENA_MAX, 1);
 	kept_until = (uintptr_t)sbrk(0);
 #endif
 }
