@@ -124,20 +124,6 @@ void strbuf_reserve(struct strbuf *b, size_t more)
 	b->capacity = capacity;
 }
 
-void strbuf_add(struct strbuf *b, struct str s)
-{
-	strbuf_reserve(b, s.size);
-	if (s.size)
-		memcpy(b->data + b->size, s.data, s.size);
-	b->size += s.size;
-	b->data[b->size] = '\0';
-}
-
-void strbuf_add_char(struct strbuf *b, char c)
-{
-	strbuf_add(b, (struct str){&c, 1});
-}
-
 /* Enough for a number or two. */
 #define PRINT_ROOM_BYTES 48u
 

@@ -61,8 +61,20 @@ void strbuf_deinit(struct strbuf *b);
 /* Empties b, keeps its memory. */
 void strbuf_clear(struct strbuf *b);
 void strbuf_reserve(struct strbuf *b, size_t more);
-void strbuf_add(struct strbuf *b, struct str s);
-void strbuf_add_char(struct strbuf *b, char c);
+/* Inline, because a text of a million rows is made of many millions of short strings. */
+static inline void strbuf_add(struct strbuf *b, struct str s)
+{
+	if (unlikely(b->capacity - b->size <= s.size))
+		strbuf_reserve(b, s.size);
+	if (s.size)
+		memcpy(b->data + b->size, s.data, s.size);
+	b->size += s.size;
+	b->data[b->size] = '\0';
+}
+static inline void strbuf_add_char(struct strbuf *b, char c)
+{
+	strbuf_add(b, (struct str){&c, 1});
+}
 void strbuf_printf(struct strbuf *b, const char *format, ...) printf_like(2, 3);
 static inline struct str strbuf_str(const struct strbuf *b)
 {

@@ -212,10 +212,39 @@ static void grow(size_t *width, size_t least)
 		*width = least;
 }
 
+/*
+ * Whether the figure may be longer than all before it.  Few are, so the others' texts need not be
+ * made to find the column's width.
+ */
+static bool may_be_longest(struct table_column *item, const struct cell *cell)
+{
+	uint64_t size = cell->weight < 0 ? -(uint64_t)cell->weight : (uint64_t)cell->weight;
+	uint64_t base = cell->base < 0 ? -(uint64_t)cell->base : (uint64_t)cell->base;
+	bool is_percent = item->column->kind == COLUMN_KIND_PERCENT;
+
+	if ((!is_percent && item->column->kind != COLUMN_KIND_WEIGHT) || item->column->is_pair ||
+		cell->is_null || cell->is_blank)
+		return true;
+	if (is_percent && cell->base != item->base) {
+		item->base = cell->base;
+		memset(item->largest, 0, sizeof(item->largest));
+	}
+	unsigned kind =
+		is_percent ? percent_figure_kind(size, base) : scale_figure_kind(item->scale, size);
+	uint64_t *largest = &item->largest[cell->weight < 0][kind];
+
+	if (size < *largest)
+		return false;
+	*largest = size + 1;
+	return true;
+}
+
 static void measure_cell(struct table_column *item, size_t row, struct strbuf *scratch)
 {
 	struct cell cell = item->column->get(item->report, row);
 
+	if (!may_be_longest(item, &cell))
+		return;
 	strbuf_clear(scratch);
 	cell_put(item, &cell, scratch);
 	grow(&item->width, cell_width(item, scratch));

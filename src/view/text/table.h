@@ -20,6 +20,9 @@ struct table_column {
 	size_t width;	       /* of the figure, or of the text */
 	size_t indirect_width; /* of a pair's " (indirect)" */
 	bool is_empty;	       /* no row has a text here */
+	/* While it is measured: the largest figures of each sign and kind, plus 1; their base. */
+	uint64_t largest[2][FIGURE_KINDS];
+	int64_t base;
 };
 
 struct table {

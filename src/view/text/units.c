@@ -135,6 +135,18 @@ static void size_put(struct strbuf *out, const struct scale *scale, uint64_t siz
 	strbuf_add(out, str_from(scale->suffix));
 }
 
+unsigned scale_figure_kind(const struct scale *scale, uint64_t size)
+{
+	unsigned kind = 1;
+
+	if (size == 0)
+		return 0;
+	for (; scale->finer && scaled(size, scale->divisor, power_of_ten(scale->decimals)) == 0;
+		scale = scale->finer)
+		kind++;
+	return kind;
+}
+
 void scale_put_size(struct strbuf *out, const struct scale *scale, uint64_t size)
 {
 	if (size == 0)
@@ -161,6 +173,13 @@ void mean_put(struct strbuf *out, double mean)
 
 	grouped_put(out, hundredths / 100);
 	fraction_put(out, hundredths % 100, 2);
+}
+
+unsigned percent_figure_kind(uint64_t size, uint64_t base)
+{
+	if (size == 0 || base == 0)
+		return 0;
+	return scaled(size, base, 1000) == 0 ? 1 : 2;
 }
 
 void percent_put_size(struct strbuf *out, uint64_t size, uint64_t base)

@@ -26,6 +26,13 @@ const struct scale *scale_for(struct str unit, uint64_t largest);
 void scale_put(struct strbuf *out, const struct scale *scale, int64_t value);
 /* The same for a size, which may need all 64 bits. */
 void scale_put_size(struct strbuf *out, const struct scale *scale, uint64_t size);
+/*
+ * Figures of one kind, a number below FIGURE_KINDS: among them, the larger one has no shorter text.
+ * The first is for scale_put_size, the second for percent_put_size with one base.
+ */
+#define FIGURE_KINDS 8u
+unsigned scale_figure_kind(const struct scale *scale, uint64_t size);
+unsigned percent_figure_kind(uint64_t size, uint64_t base);
 /* A time on a scale of its own. */
 void time_put(struct strbuf *out, uint64_t time_ns);
 /* 1234567 as "1,234,567". */
