@@ -20,6 +20,18 @@ def boxes(text):
 		for g in tree.iter(f"{SVG}g") if g.get("class") == "b"]
 
 
+def rows(text):
+	"""{title: y} of what is seen in an SVG file without scripts, folds included."""
+	tree = xml.fromstring(text)
+	return {g.find(f"{SVG}title").text: int(g.find(f"{SVG}rect").get("y")) for g in tree.iter(f"{SVG}g")
+		if g.get("class") in ("b", "f") and "none" not in g.get("style", "")}
+
+
+def colours(text):
+	"""{name: colour} of boxes."""
+	return dict(re.findall(r"<title>(\w+) [^\n]*?fill=\"#(\w+)\"", text))
+
+
 def chromium(*arguments):
 	program = shutil.which("chromium") or shutil.which("chromium-browser")
 	if not program:
@@ -72,9 +84,8 @@ def test_difference_is_as_wide_as_the_new(folder):
 	text = check(sonde("diff", "old.folded", "new.folded", "--format", "svg", cwd=folder)).out
 	assert {b[0] for b in boxes(text)} == {"all (now 60, change 15, 100.0%)", "main (now 60, change 15, 100.0%)",
 		"a (now 40, change 30, 66.7%)", "b (now 20, change -10, 33.3%)"}, boxes(text)
-	colours = dict(re.findall(r"<title>(\w+) .*?fill=\"#(\w+)\"", text))
-	red, blue = colours["a"], colours["b"]
-	assert int(red[:2], 16) > int(red[4:], 16) and int(blue[:2], 16) < int(blue[4:], 16), colours
+	more, less = colours(text)["a"], colours(text)["b"]
+	assert int(more[:2], 16) > int(more[4:], 16) and int(less[:2], 16) < int(less[4:], 16), (more, less)
 
 
 def test_hostile_names_stay_text(folder):
@@ -111,6 +122,44 @@ def test_notes_and_narrow_boxes_are_told():
 	assert "30,000 boxes are too narrow to be drawn" in said, said[-2000:]
 	assert "passed over: line 30002" in said, said[-2000:]
 	assert len(text) < 100000
+
+
+def test_the_root_is_on_top():
+	seen = rows(check(sonde("report", "-", "--format", "svg", input=PROFILE.encode())).out)
+	assert list(seen.values()) == [seen["all (100, 100.0%)"] + 17 * depth for depth in (0, 1, 2, 3, 4, 3, 2, 3)], seen
+
+
+def test_load_objects_have_colours_of_their_own():
+	def painted(lines):
+		return colours(check(sonde("report", "-", "--format", "svg", input="\n".join(lines).encode())).out)
+	objects = [f"lib{i}.so" for i in range(9)]
+	some = painted([f"main;{o}`f{i} 10" for i, o in enumerate(objects)] + ["main;[kernel]`g 10"])
+	assert len(set(some.values())) == len(some), some
+	# A picture of fewer load objects has them in the same colours, if no heavier one takes them.
+	alone = painted(["main;lib0.so`f0 10", "main;[kernel]`g 10"])
+	again = painted(["other;lib0.so`f0 10", "x;[kernel]`g 10", "main;lib0.so`f0 30"])
+	assert alone["f0"] == again["f0"] and alone["g"] == again["g"] == some["g"], (alone, again)
+
+
+def test_towers_take_one_row(folder):
+	"""A run of 300 frames that only call the next is one row, and boxes too narrow to see take none."""
+	run = ";".join(f"step{i}" for i in range(300))
+	text = f"main;{run};end 9000\nmain;other 1000\nmain;" + ";".join(["thin"] * 400) + " 1\n"
+	(folder / "in.folded").write_text(text)
+	check(sonde("convert", "in.folded", "-o", "x.svg", cwd=folder))
+	drawn = (folder / "x.svg").read_text()
+	seen = rows(drawn)
+	fold = next(title for title in seen if "frames that only call the next" in title)
+	assert fold.startswith("··· 299 frames") and len(seen) == 6, seen
+	assert len(boxes(drawn)) == 1 + 1 + 300 + 1 + 1 + 400
+	assert sorted(set(seen.values())) == [seen["all (10,001, 100.0%)"] + 17 * row for row in range(5)], seen
+	assert int(re.search(r'height="(\d+)" viewBox', drawn).group(1)) < 300
+	# What is found in a fold opens it.
+	page = chromium("--dump-dom", f"{(folder / 'x.svg').resolve().as_uri()}#s=step200")
+	assert "1 found, 90.0%" in page, page[:1000]
+	shown = re.findall(r'<g class="(\w)"[^>]*style="([^"]*)"[^>]*><title>([^<]*)', page)
+	assert not any("none" in style for _, style, title in shown if title.startswith("step")), shown[:9]
+	assert all("none" in style for kind, style, _ in shown if kind == "f"), shown[:9]
 
 
 def test_a_deep_recursion_is_drawn():

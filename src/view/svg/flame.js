@@ -1,29 +1,38 @@
 /*
  * What a flame graph does in a browser: it fills the window, a click makes a box as wide as the
- * window, a search paints boxes and says how much of the whole they are.  Without scripts the
- * picture is complete as it stands.
+ * window or opens a fold, a search paints boxes and says how much of the whole they are.  Without
+ * scripts the picture is complete as it stands.
  *
  * Each box is a <g class="b"> with data-s, data-w (start and width, in the metric's unit), data-d
- * (depth) and data-l (how much of the title is the name), a <title>, a <rect> and a <text>.
+ * (depth) and data-l (how much of the title is the name), a <title>, a <rect> and a <text>.  A fold,
+ * <g class="f">, stands for the next data-n boxes.  Boxes are in pre-order.
  */
 (function () {
 	"use strict";
 	var svg = document.documentElement;
-	var boxes = Array.prototype.map.call(svg.querySelectorAll("g.b"), function (g) {
-		var title = g.querySelector("title").textContent;
+	var status = svg.querySelector("#status"), found = svg.querySelector("#found");
+	var notes = svg.querySelector("#notes");
+	var MARGIN = 10, LETTER = 7.1, BOX = 17, NARROW = 0.5;
+
+	function number(g, name) {
+		return +g.getAttribute("data-" + name);
+	}
+
+	var boxes = Array.prototype.map.call(svg.querySelectorAll("g.b, g.f"), function (g) {
+		var title = g.querySelector("title").textContent, text = g.querySelector("text");
+		var folds = number(g, "n");
 		return {
-			g: g, rect: g.querySelector("rect"), text: g.querySelector("text"), title: title,
-			name: title.slice(0, +g.getAttribute("data-l")),
-			start: +g.getAttribute("data-s"), width: +g.getAttribute("data-w"),
-			depth: +g.getAttribute("data-d")
+			g: g, rect: g.querySelector("rect"), text: text, title: title, folds: folds,
+			name: folds ? title.replace(/:.*/, "") : title.slice(0, number(g, "l")),
+			start: number(g, "s"), width: number(g, "w"), depth: number(g, "d"), open: false
 		};
 	});
-	var status = svg.querySelector("#status"), found = svg.querySelector("#found");
 	var root = boxes[0], top = root, pattern = null;
-	var MARGIN = 10, LETTER = 7.1;
+	var first = +root.rect.getAttribute("y"), rows = number(notes, "rows");
+	var after = +svg.getAttribute("height") - first - rows * BOX;
 
-	function pixels() {
-		return Math.max(400, (window.innerWidth || 1200) - 2 * MARGIN);
+	function pixels(scrolls) {
+		return Math.max(400, (window.innerWidth || 1200) - 2 * MARGIN - (scrolls ? 16 : 0));
 	}
 
 	function fit(box, width) {
@@ -32,34 +41,72 @@
 			name.length <= letters ? name : name.slice(0, letters - 2) + "..";
 	}
 
-	/* top, its callers and what lies above it, as wide as the window. */
-	function draw() {
-		var all = pixels(), scale = all / top.width;
-		svg.setAttribute("width", all + 2 * MARGIN);
-		svg.setAttribute("viewBox", "0 0 " + (all + 2 * MARGIN) + " " + svg.getAttribute("height"));
+	function place(box, x, width, row, pale) {
+		box.g.style.opacity = pale ? 0.5 : 1;
+		box.rect.setAttribute("x", (MARGIN + x).toFixed(1));
+		box.rect.setAttribute("width", (width > 3 ? width - 1 : width).toFixed(1));
+		box.rect.setAttribute("y", first + row * BOX);
+		box.text.setAttribute("x", (MARGIN + x + 3).toFixed(1));
+		box.text.setAttribute("y", first + row * BOX + 12);
+		fit(box, width);
+	}
+
+	/* The zoomed box, its callers and what lies below it, as wide as the window; returns the height. */
+	function lay_out(scrolls) {
+		var all = pixels(scrolls), scale = all / (top.width || 1), row = [], most = 0;
+		var folded = 0, fold_row = 0; /* boxes that are still in the fold, and its row */
 		boxes.forEach(function (box) {
-			var below = box.depth < top.depth && box.start <= top.start &&
+			var caller = box.depth < top.depth && box.start <= top.start &&
 				box.start + box.width >= top.start + top.width;
-			var x = below ? 0 : (box.start - top.start) * scale;
-			var width = below ? all : box.width * scale;
-			var shown = below || (box.depth >= top.depth && width >= 0.1 && x >= -0.01 && x < all);
+			var x = caller ? 0 : (box.start - top.start) * scale;
+			var width = caller || box === root ? all : box.width * scale;
+			var shown = caller || (box.depth >= top.depth && width >= NARROW && x >= -0.01 && x < all);
+			var at = box.depth ? row[box.depth - 1] + 1 : 0;
+			if (box.folds) {
+				folded = box.open ? 0 : box.folds;
+				fold_row = at;
+				shown = shown && !box.open;
+			} else if (folded > 0) {
+				folded--;
+				row[box.depth] = fold_row;
+				shown = false;
+			} else {
+				row[box.depth] = at;
+			}
 			box.g.style.display = shown ? "" : "none";
 			if (!shown)
 				return;
-			box.g.style.opacity = below ? 0.5 : 1;
-			box.rect.setAttribute("x", (MARGIN + x).toFixed(1));
-			box.rect.setAttribute("width", width.toFixed(1));
-			box.text.setAttribute("x", (MARGIN + x + 3).toFixed(1));
-			fit(box, width);
+			most = Math.max(most, at);
+			place(box, x, width, at, caller);
 		});
+		var height = first + (most + 1) * BOX + after;
+		notes.setAttribute("transform", "translate(0 " + (most + 1 - rows) * BOX + ")");
+		svg.setAttribute("width", all + 2 * MARGIN);
+		svg.setAttribute("height", height);
+		svg.setAttribute("viewBox", "0 0 " + (all + 2 * MARGIN) + " " + height);
+		return height;
 	}
 
-	/* Boxes above one that was found count with it: nothing twice. */
+	function draw() {
+		if (lay_out(false) > window.innerHeight)
+			lay_out(true);
+	}
+
+	/* Boxes below one that was found count with it: nothing twice.  Folds open for what is found. */
 	function search() {
-		var weight = 0, end = -1, count = 0;
+		var weight = 0, end = -1, count = 0, folded = 0, fold = null;
 		boxes.forEach(function (box) {
+			if (box.folds) {
+				fold = box;
+				folded = box.folds;
+				return;
+			}
 			var hit = pattern && box !== root && pattern.test(box.name);
-			box.rect.style.fill = hit ? "#d040e0" : "";
+			box.rect.style.fill = hit ? "#ffd23f" : "";
+			if (folded > 0) {
+				folded--;
+				fold.open = fold.open || hit;
+			}
 			if (!hit)
 				return;
 			count++;
@@ -88,16 +135,19 @@
 			pattern = text ? new RegExp(text) : null;
 		} catch (error) {
 			status.textContent = error.message;
-			return;
 		}
 		search();
+		draw();
 	}
 
 	boxes.forEach(function (box) {
 		box.g.addEventListener("mouseover", function () { status.textContent = box.title; });
 		box.g.addEventListener("mouseout", function () { status.textContent = ""; });
 		box.g.addEventListener("click", function () {
-			top = box;
+			if (box.folds)
+				box.open = true;
+			else
+				top = box;
 			draw();
 		});
 	});
@@ -109,13 +159,10 @@
 			ask();
 		} else if (event.key === "Escape") {
 			top = root;
+			boxes.forEach(function (box) { box.open = false; });
 			set_pattern("");
-			draw();
 		}
 	});
 	/* A link may search: flame.svg#s=malloc. */
 	set_pattern(location.hash.slice(0, 3) === "#s=" ? decodeURIComponent(location.hash.slice(3)) : "");
-	draw();
-	/* Flames grow upwards: the eye begins at the root. */
-	window.scrollTo(0, svg.getAttribute("height"));
 })();

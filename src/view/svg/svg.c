@@ -1,10 +1,9 @@
 /*
  * Flame graphs in SVG 1.1 (W3C, 2011).  See svg.h; the layout is analysis/flame.h's.
  *
- * The picture is complete without scripts; flame.js, which is part of it, redraws it for the
- * window.  Boxes too narrow to see are left out, and counted.  The load object determines the
- * colour and the function's name its brightness, so a function has the same colour in every
- * picture.
+ * The root is on top, so that it is seen first wherever the picture is shown.  The picture is
+ * complete without scripts; flame.js, which is part of it, redraws it for the window.  Boxes that
+ * no zoom would make wide enough to see are left out, and counted.
  */
 #include "view/svg/svg.h"
 
@@ -12,8 +11,9 @@
 
 #include "analysis/flame.h"
 #include "base/escape.h"
-#include "base/hash.h"
 #include "view/difference.h"
+#include "view/svg/colours.h"
+#include "view/svg/rows.h"
 #include "view/text/heading.h"
 #include "view/text/place.h"
 #include "view/text/units.h"
@@ -23,7 +23,9 @@
 #define BOX	   17 /* height of a box and the gap above it */
 #define LINE	   18 /* height of a line of text */
 #define LETTER_10  71 /* width of a letter in tenths of a pixel */
-#define NARROW_10  1  /* boxes below that many tenths of a pixel are left out */
+#define HIDDEN_10  5  /* boxes below that many tenths of a pixel are hidden, */
+#define NARROW_10  1  /* and below that many left out */
+#define GAP_MIN_10 30 /* wider ones have a gap of a pixel after them */
 #define DEPTH_DEEP 150
 
 extern const char svg_flame_script[];
@@ -35,7 +37,9 @@ struct svg {
 	const struct report *report;
 	const struct flame *flame;
 	const struct scale *scale;
-	uint64_t top, height; /* pixels: where boxes begin; the whole height */
+	const struct svg_rows *rows;
+	struct svg_colours colours;
+	uint64_t top; /* pixels: where boxes begin */
 	uint64_t narrow_count;
 	struct strbuf name, title, text; /* of the current box */
 };
@@ -67,6 +71,17 @@ static void escape_xml(struct strbuf *out, struct str s)
 	strbuf_deinit(&safe);
 }
 
+static uint32_t colour_of(const struct svg *svg, const struct flame_box *box)
+{
+	if (svg->report->query.difference)
+		return svg_colour_of_change(box->weight, box->width);
+	if (box->row == NO_ID)
+		return svg_colour(&svg->colours, NULL);
+	const struct calltree_row *row = &svg->report->calltree->rows[box->row];
+
+	return svg_colour(&svg->colours, &svg->report->tree->entities[row->entity]);
+}
+
 static void add_text_line(struct svg *svg, uint64_t y, const char *class, struct str line)
 {
 	strbuf_printf(svg->out, "<text class=\"%s\" x=\"%d\" y=\"%" PRIu64 "\">", class, MARGIN, y);
@@ -85,8 +100,9 @@ static void make_heading(const struct svg *svg, struct strbuf *lines)
 	strbuf_add(lines, strbuf_str(&sink.text));
 	strbuf_deinit(&sink.text);
 	if (svg->report->query.difference)
-		strbuf_add(lines, STR("as wide as the new profile; red: more than in the old one, "
-				      "blue: less; what is gone is not there\n"));
+		strbuf_add(
+			lines, STR("as wide as the new profile; orange: more than in the old one, "
+				   "blue: less; what is gone is not there\n"));
 	if (svg->flame->depth_max > DEPTH_DEEP)
 		strbuf_printf(lines,
 			"%" PRIu32 " frames deep; --collapse full shows recursion as one level\n",
@@ -106,89 +122,40 @@ static size_t count_lines(struct str text)
 
 static void add_style(struct svg *svg)
 {
-	strbuf_add(svg->out, STR("<style>\n"
-				 "text { font: 12px monospace; fill: #222 }\n"
-				 "text.h { font-weight: bold; font-size: 14px }\n"
-				 "text.n { fill: #a04000 }\n"
-				 "#found { cursor: pointer; fill: #2050c0 }\n"
-				 "g.b { cursor: pointer }\n"
-				 "g.b text { pointer-events: none }\n"
-				 "g.b:hover rect { stroke: #000; stroke-width: 1 }\n"
-				 "</style>\n"));
+	strbuf_add(
+		svg->out, STR("<style>\n"
+			      "text { font: 12px monospace; fill: #1d1e20 }\n"
+			      "text.h { font-weight: bold; font-size: 14px }\n"
+			      "text.l { fill: #6b6d72 }\n"
+			      "text.n { fill: #c2410c }\n"
+			      "#found { cursor: pointer; fill: #2458d3 }\n"
+			      "g.b, g.f { cursor: pointer }\n"
+			      "g.b text, g.f text { pointer-events: none }\n"
+			      "g.f text { fill: #6b6d72 }\n"
+			      "g.b:hover rect, g.f:hover rect { stroke: #111; stroke-width: 1 }\n"
+			      "</style>\n"));
 }
 
 static void begin(struct svg *svg, struct str heading, size_t note_lines)
 {
-	uint64_t y = LINE;
+	uint64_t y = LINE, height;
 
 	svg->top = (count_lines(heading) + 2) * LINE;
-	svg->height = svg->top + ((uint64_t)svg->flame->depth_max + 1) * BOX +
-		      (uint64_t)(note_lines + 1) * LINE;
+	height = svg->top + (uint64_t)svg->rows->count * BOX + (uint64_t)(note_lines + 1) * LINE;
 	strbuf_printf(svg->out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"%d\" "
 		"height=\"%" PRIu64 "\" viewBox=\"0 0 %d %" PRIu64 "\">\n",
-		WIDTH, svg->height, WIDTH, svg->height);
+		WIDTH, height, WIDTH, height);
 	strbuf_add(svg->out, STR("<title>Flame graph</title>\n"));
 	add_style(svg);
-	strbuf_add(svg->out, STR("<rect width=\"100%\" height=\"100%\" fill=\"#fdfcf7\"/>\n"));
+	strbuf_add(svg->out, STR("<rect width=\"100%\" height=\"100%\" fill=\"#fbfbfa\"/>\n"));
 	for (bool is_first = true; heading.size; is_first = false, y += LINE)
 		add_text_line(svg, y, is_first ? "h" : "l", str_take_line(&heading));
 	strbuf_printf(svg->out,
 		"<text id=\"found\" x=\"%d\" y=\"%" PRIu64 "\"></text>\n"
 		"<text id=\"status\" x=\"%d\" y=\"%" PRIu64 "\"></text>\n",
 		MARGIN, y, MARGIN + 300, y);
-}
-
-/* Colours. */
-
-static uint32_t hash_of(struct str s)
-{
-	uint64_t hash = hash_bytes(s.data, s.size);
-
-	return (uint32_t)(hash ^ hash >> 32);
-}
-
-/* A colour of full brightness by its hue (0 to 1535), mixed with white by light of 256. */
-static uint32_t colour(uint32_t hue, uint32_t light)
-{
-	uint32_t rise = hue % 256, fall = 255 - rise;
-	uint32_t rgb[6][3] = {{255, rise, 0}, {fall, 255, 0}, {0, 255, rise}, {0, fall, 255},
-		{rise, 0, 255}, {255, 0, fall}};
-	uint32_t mixed = 0;
-
-	for (int i = 0; i < 3; i++) {
-		uint32_t part = rgb[hue / 256 % 6][i];
-		mixed = mixed << 8 | (part * (256 - light) + 240 * light) / 256;
-	}
-	return mixed;
-}
-
-/* For a difference: white means no change, full red or blue is the whole box. */
-static uint32_t colour_of_change(int64_t change, uint64_t now)
-{
-	uint64_t size = change < 0 ? -(uint64_t)change : (uint64_t)change;
-	long double whole = (long double)now + (long double)(change < 0 ? size : 0);
-	uint32_t light = 230;
-
-	if (whole > 0)
-		light -= (uint32_t)((long double)size / whole * 200);
-	return colour(change < 0 ? 900 : 0, light > 230 ? 30 : light);
-}
-
-static uint32_t colour_of(const struct svg *svg, const struct flame_box *box)
-{
-	if (svg->report->query.difference)
-		return colour_of_change(box->weight, box->width);
-	if (box->row == NO_ID)
-		return 0xd8d8d0;
-	const struct calltree_row *row = &svg->report->calltree->rows[box->row];
-	const struct entity *entity = &svg->report->tree->entities[row->entity];
-	struct str module = entity->module.data ? entity->module : STR("");
-	/* Mostly from red to yellow, like flames; each load object has a part of that range. */
-	uint32_t hue = hash_of(module) % 1400, name = hash_of(entity->name);
-
-	return colour((hue + name % 60) % 1536, 140 + name / 64 % 60);
 }
 
 /* Boxes. */
@@ -288,47 +255,100 @@ static uint64_t to_pixels_10(const struct svg *svg, uint64_t value)
 	return (uint64_t)((unsigned __int128)value * (WIDTH - 2 * MARGIN) * 10 / whole);
 }
 
+/* The least value that is that many tenths of a pixel wide. */
+static uint64_t width_of_10(const struct svg *svg, uint64_t tenths)
+{
+	uint64_t whole = svg->flame->boxes[0].width, all = (WIDTH - 2 * MARGIN) * 10;
+
+	return (uint64_t)(((unsigned __int128)whole * tenths + all - 1) / all);
+}
+
 static void put_pixels(struct strbuf *out, const char *name, uint64_t tenths)
 {
 	strbuf_printf(out, " %s=\"%" PRIu64 ".%" PRIu64 "\"", name, tenths / 10, tenths % 10);
 }
 
-static void draw_box(struct svg *svg, const struct flame_box *box)
+static uint64_t box_x_10(const struct svg *svg, const struct flame_box *box)
 {
+	return MARGIN * 10 + (box->start ? to_pixels_10(svg, box->start) : 0);
+}
+
+/* The rectangle, and the text in it, after the group's <title>. */
+static void put_rect(
+	struct svg *svg, const struct flame_box *box, uint32_t row, uint32_t fill, struct str text)
+{
+	uint64_t x_10 = box_x_10(svg, box), width_10 = to_pixels_10(svg, box->width);
+	uint64_t y = svg->top + (uint64_t)row * BOX;
+
+	strbuf_add(svg->out, STR("<rect"));
+	put_pixels(svg->out, "x", x_10);
+	put_pixels(svg->out, "width", width_10 > GAP_MIN_10 ? width_10 - 10 : width_10);
+	strbuf_printf(svg->out, " y=\"%" PRIu64 "\" height=\"%d\" fill=\"#%06x\"/><text", y,
+		BOX - 1, fill);
+	put_pixels(svg->out, "x", x_10 + 30);
+	strbuf_printf(svg->out, " y=\"%" PRIu64 "\">", y + 12);
+	escape_xml(svg->out, text);
+	strbuf_add(svg->out, STR("</text></g>\n"));
+}
+
+/* The start of a box's group, or of a fold's. */
+static void put_group(struct svg *svg, const char *class, const struct flame_box *box)
+{
+	strbuf_printf(svg->out,
+		"<g class=\"%s\" data-s=\"%" PRIu64 "\" data-w=\"%" PRIu64 "\" data-d=\"%" PRIu32
+		"\"",
+		class, box->start, box->width, box->depth);
+}
+
+/* One row instead of the next `count` boxes. */
+static void draw_fold(struct svg *svg, uint32_t first, uint32_t count)
+{
+	const struct flame_box *box = &svg->flame->boxes[first];
+	struct strbuf text = {0};
+
+	strbuf_add(&text, STR("\u00b7\u00b7\u00b7 "));
+	number_put(&text, count);
+	strbuf_add(&text, STR(" frames that only call the next \u00b7\u00b7\u00b7"));
+	put_group(svg, "f", box);
+	strbuf_printf(svg->out, " data-n=\"%" PRIu32 "\"><title>", count);
+	escape_xml(svg->out, strbuf_str(&text));
+	strbuf_add(svg->out, STR(": a click shows them</title>"));
+	put_rect(svg, box, svg->rows->row[first], svg_colour(&svg->colours, NULL),
+		to_pixels_10(svg, box->width) > text.size * LETTER_10 ? strbuf_str(&text)
+								      : STR(""));
+	strbuf_deinit(&text);
+}
+
+static void draw_box(struct svg *svg, uint32_t i)
+{
+	const struct flame_box *box = &svg->flame->boxes[i];
 	uint64_t width_10 = to_pixels_10(svg, box->width);
-	uint64_t x_10 = box->start ? to_pixels_10(svg, box->start) + MARGIN * 10 : MARGIN * 10;
-	uint64_t y = svg->top + (uint64_t)(svg->flame->depth_max - box->depth) * BOX;
 
 	if (width_10 < NARROW_10 && box->depth) {
 		svg->narrow_count++;
 		return;
 	}
+	if (svg->rows->folded[i])
+		draw_fold(svg, i, svg->rows->folded[i]);
 	make_name(svg, box);
 	make_title(svg, box);
 	make_text(svg, width_10);
-	strbuf_printf(svg->out,
-		"<g class=\"b\" data-s=\"%" PRIu64 "\" data-w=\"%" PRIu64 "\" data-d=\"%" PRIu32
-		"\" data-l=\"%zu\"><title>",
-		box->start, box->width, box->depth, utf16_units(strbuf_str(&svg->name)));
+	put_group(svg, "b", box);
+	strbuf_printf(svg->out, " data-l=\"%zu\"%s><title>", utf16_units(strbuf_str(&svg->name)),
+		svg->rows->is_hidden[i] ? " style=\"display: none\"" : "");
 	escape_xml(svg->out, strbuf_str(&svg->title));
-	strbuf_add(svg->out, STR("</title><rect"));
-	put_pixels(svg->out, "x", x_10);
-	put_pixels(svg->out, "width", width_10);
-	strbuf_printf(svg->out, " y=\"%" PRIu64 "\" height=\"%d\" fill=\"#%06x\"/><text", y,
-		BOX - 1, colour_of(svg, box));
-	put_pixels(svg->out, "x", x_10 + 30);
-	strbuf_printf(svg->out, " y=\"%" PRIu64 "\">", y + 12);
-	escape_xml(svg->out, strbuf_str(&svg->text));
-	strbuf_add(svg->out, STR("</text></g>\n"));
+	strbuf_add(svg->out, STR("</title>"));
+	put_rect(svg, box, svg->rows->row[i], colour_of(svg, box), strbuf_str(&svg->text));
 }
 
 /* Below the boxes: notes on losses, and on boxes that are too narrow. */
 static void draw_notes(struct svg *svg)
 {
 	const struct profile *p = svg->report->profile;
-	uint64_t y = svg->top + ((uint64_t)svg->flame->depth_max + 1) * BOX + LINE;
+	uint64_t y = svg->top + (uint64_t)svg->rows->count * BOX + LINE;
 	struct strbuf line = {0};
 
+	strbuf_printf(svg->out, "<g id=\"notes\" data-rows=\"%" PRIu32 "\">\n", svg->rows->count);
 	for (size_t i = 0; i < p->note_count; i++, y += LINE) {
 		strbuf_clear(&line);
 		strbuf_add(&line, STR("note: "));
@@ -343,6 +363,7 @@ static void draw_notes(struct svg *svg)
 		strbuf_add(&line, STR(" boxes are too narrow to be drawn; --focus shows a part"));
 		add_text_line(svg, y, "l", strbuf_str(&line));
 	}
+	strbuf_add(svg->out, STR("</g>\n"));
 	strbuf_deinit(&line);
 }
 
@@ -366,12 +387,15 @@ void svg_draw(struct sink *sink, const struct report *report)
 
 	svg.scale = scale_for(profile_string(report->profile, report_metric(report).unit),
 		svg.flame->boxes[0].width);
+	svg.rows = svg_rows_create(svg.flame, width_of_10(&svg, HIDDEN_10), arena);
+	svg_colours_init(&svg.colours, tree, report->tree, svg.flame);
 	make_heading(&svg, &heading);
 	begin(&svg, strbuf_str(&heading), report->profile->note_count + 1);
-	for (size_t i = 0; i < svg.flame->count && sink_settle(sink); i++)
-		draw_box(&svg, &svg.flame->boxes[i]);
+	for (uint32_t i = 0; i < svg.flame->count && sink_settle(sink); i++)
+		draw_box(&svg, i);
 	draw_notes(&svg);
 	end(&svg);
+	svg_colours_deinit(&svg.colours);
 	strbuf_deinit(&heading);
 	strbuf_deinit(&svg.name);
 	strbuf_deinit(&svg.title);
