@@ -14,19 +14,21 @@
 #include "view/difference.h"
 #include "view/svg/colours.h"
 #include "view/svg/rows.h"
+#include "view/text/fit.h"
 #include "view/text/heading.h"
 #include "view/text/place.h"
 #include "view/text/units.h"
 
-#define WIDTH	   1200 /* pixels, until the script knows the window */
-#define MARGIN	   10
-#define BOX	   17 /* height of a box and the gap above it */
-#define LINE	   18 /* height of a line of text */
-#define LETTER_10  71 /* width of a letter in tenths of a pixel */
-#define HIDDEN_10  5  /* boxes below that many tenths of a pixel are hidden, */
-#define NARROW_10  1  /* and below that many left out */
-#define GAP_MIN_10 30 /* wider ones have a gap of a pixel after them */
-#define DEPTH_DEEP 150
+#define WIDTH		1200 /* pixels, until the script knows the window */
+#define MARGIN		10
+#define BOX		17 /* height of a box and the gap above it */
+#define LINE		18 /* height of a line of text */
+#define LETTER_10	71 /* width of a letter in tenths of a pixel */
+#define TITLE_LETTER_10 85
+#define HIDDEN_10	5  /* boxes below that many tenths of a pixel are hidden, */
+#define NARROW_10	1  /* and below that many left out */
+#define GAP_MIN_10	30 /* wider ones have a gap of a pixel after them */
+#define DEPTH_DEEP	150
 
 extern const char svg_flame_script[];
 extern const size_t svg_flame_script_size;
@@ -150,8 +152,15 @@ static void begin(struct svg *svg, struct str heading, size_t note_lines)
 	strbuf_add(svg->out, STR("<title>Flame graph</title>\n"));
 	add_style(svg);
 	strbuf_add(svg->out, STR("<rect width=\"100%\" height=\"100%\" fill=\"#fbfbfa\"/>\n"));
-	for (bool is_first = true; heading.size; is_first = false, y += LINE)
-		add_text_line(svg, y, is_first ? "h" : "l", str_take_line(&heading));
+	for (bool is_first = true; heading.size; is_first = false, y += LINE) {
+		struct strbuf line = {0};
+		size_t letter_10 = is_first ? TITLE_LETTER_10 : LETTER_10;
+
+		fit_text(&line, str_take_line(&heading), (WIDTH - 2 * MARGIN) * 10 / letter_10,
+			true);
+		add_text_line(svg, y, is_first ? "h" : "l", strbuf_str(&line));
+		strbuf_deinit(&line);
+	}
 	strbuf_printf(svg->out,
 		"<text id=\"found\" x=\"%d\" y=\"%" PRIu64 "\"></text>\n"
 		"<text id=\"status\" x=\"%d\" y=\"%" PRIu64 "\"></text>\n",
