@@ -2,6 +2,9 @@
  * own_stacks PLACE MILLISECONDS: for so much CPU time, two coroutines take turns with main at work,
  * each a third of it, on stacks that the program made itself: "heap" by malloc, "map" by mmap,
  * "huge" in the middle of a mapping of 1 GB, "grows" in a mapping that grows downwards.
+ *
+ * Turns are of unequal length: three of equal length may last a third of the sampling interval,
+ * which then always meets the same one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,28 +19,30 @@
 #define HUGE_BYTES  ((size_t)1 << 30)
 #define PAGE_BYTES  ((size_t)4096)
 #define DEPTH	    50
-#define TURN_ROUNDS 100000
+/* What a turn has at least; it has up to twice as many more. */
+#define TURN_ROUNDS 50000
 
 static ucontext_t main_context, contexts[2];
 static uint64_t state = 1;
+static uint64_t turn_rounds; /* the same for the three that take turns */
 
 KEEP uint64_t left_level(int depth, uint64_t x)
 {
-	x = depth > 1 ? left_level(depth - 1, x) : spin(TURN_ROUNDS, x);
+	x = depth > 1 ? left_level(depth - 1, x) : spin(turn_rounds, x);
 	NO_TAIL_CALL(x);
 	return x + 1;
 }
 
 KEEP uint64_t right_level(int depth, uint64_t x)
 {
-	x = depth > 1 ? right_level(depth - 1, x) : spin(TURN_ROUNDS, x);
+	x = depth > 1 ? right_level(depth - 1, x) : spin(turn_rounds, x);
 	NO_TAIL_CALL(x);
 	return x + 1;
 }
 
 KEEP uint64_t in_main(uint64_t x)
 {
-	return spin(TURN_ROUNDS, x) + 1;
+	return spin(turn_rounds, x) + 1;
 }
 
 static KEEP void left(void)
@@ -107,9 +112,12 @@ int main(int argc, char **argv)
 		!coroutine_make(&contexts[1], argv[1], right))
 		return 2;
 	struct cpu_time time = cpu_time_of_process(atof(argv[2]));
+	uint64_t seed = 1;
 
 	do {
 		for (int round = 0; round < 2; round++) {
+			seed = seed * 6364136223846793005 + 1442695040888963407;
+			turn_rounds = TURN_ROUNDS + (seed >> 33) % (2 * TURN_ROUNDS);
 			state = in_main(state);
 			swapcontext(&main_context, &contexts[0]);
 		}
