@@ -19,9 +19,8 @@
  */
 struct callers_order {
 	const struct callers_walk *walk;
-	uint32_t *rank;		 /* [entity] by name; <Total>'s at the end */
-	struct sort_item *lines; /* grouped by centre and side, each by its number */
-	size_t line_count;
+	uint32_t *rank;	   /* [entity] by name; <Total>'s at the end */
+	uint32_t *lines;   /* grouped by centre and side, each by its number */
 	uint32_t *first;   /* [centre * SIDE_COUNT + side]: its first line; one more at the end */
 	uint32_t *centres; /* those that are rows */
 	size_t count;
@@ -106,19 +105,24 @@ static void order_rank(struct callers_order *o)
 	free(sorted);
 }
 
+/* Groups the lines that are shown by their slots. */
 static void order_collect(struct callers_order *o)
 {
 	const struct callers_walk *w = o->walk;
+	size_t count = entity_pairs_count(&w->edges) * SIDE_COUNT;
+	size_t slots = w->centre_count * SIDE_COUNT;
+	uint32_t *next = xcalloc(slots + 1, sizeof(*next));
 
-	o->lines = xcalloc(entity_pairs_count(&w->edges) * SIDE_COUNT, sizeof(*o->lines));
-	for (uint32_t i = 0; i < entity_pairs_count(&w->edges) * SIDE_COUNT; i++) {
-		if (!line_is_shown(w, i))
-			continue;
-		o->lines[o->line_count++].index = i;
-		o->first[line_slot(w, i) + 1]++;
-	}
-	for (size_t s = 0; s < w->centre_count * SIDE_COUNT; s++)
-		o->first[s + 1] += o->first[s];
+	for (uint32_t i = 0; i < count; i++)
+		if (line_is_shown(w, i))
+			o->first[line_slot(w, i) + 1]++;
+	for (size_t s = 0; s < slots; s++)
+		next[s + 1] = o->first[s + 1] += o->first[s];
+	o->lines = xcalloc(o->first[slots], sizeof(*o->lines));
+	for (uint32_t i = 0; i < count; i++)
+		if (line_is_shown(w, i))
+			o->lines[next[line_slot(w, i)]++] = i;
+	free(next);
 }
 
 /* Differences are ordered by absolute value. */
@@ -129,27 +133,48 @@ static int64_t order_figure(const struct callers_walk *w, uint64_t figure)
 	return w->tree->is_difference && value < 0 ? -value : value;
 }
 
-/* From the least significant criterion to the most, as each sort is stable. */
-static void order_sort(struct callers_order *o)
+/*
+ * Orders the lines of one slot, from the least significant criterion to the most, as each sort is
+ * stable.
+ */
+static void order_sort_slot(
+	const struct callers_order *o, uint32_t *lines, size_t count, struct sort_item *items)
 {
 	const struct callers_walk *w = o->walk;
 
-	for (size_t i = 0; i < o->line_count; i++) {
-		uint32_t entity = line_entity(w, o->lines[i].index);
-		o->lines[i].key = o->rank[entity == NO_ID ? w->tree->entity_count : entity];
+	for (size_t i = 0; i < count; i++) {
+		uint32_t entity = line_entity(w, lines[i]);
+
+		items[i] = (struct sort_item){
+			o->rank[entity == NO_ID ? w->tree->entity_count : entity], lines[i]};
 	}
-	sort_items(o->lines, o->line_count);
+	sort_items(items, count);
 	for (size_t m = w->metric_count; m-- > 0;) {
-		for (size_t i = 0; i < o->line_count; i++)
-			o->lines[i].key = sort_key_descending(
-				order_figure(w, (uint64_t)attributed(w, o->lines[i].index, m)));
-		sort_items(o->lines, o->line_count);
+		for (size_t i = 0; i < count; i++)
+			items[i].key = sort_key_descending(
+				order_figure(w, (uint64_t)attributed(w, items[i].index, m)));
+		sort_items(items, count);
 	}
-	for (size_t i = 0; i < o->line_count; i++) {
-		uint32_t line = o->lines[i].index;
-		o->lines[i].key = (uint64_t)line_slot(w, line) << 1 | line_is_recursive(w, line);
-	}
-	sort_items(o->lines, o->line_count);
+	for (size_t i = 0; i < count; i++)
+		items[i].key = line_is_recursive(w, items[i].index);
+	sort_items(items, count);
+	for (size_t i = 0; i < count; i++)
+		lines[i] = items[i].index;
+}
+
+/* Slot by slot, so that what is sorted stays in the processor's caches. */
+static void order_sort(struct callers_order *o)
+{
+	size_t slots = o->walk->centre_count * SIDE_COUNT, most = 0;
+	struct sort_item *items;
+
+	for (size_t s = 0; s < slots; s++)
+		if (o->first[s + 1] - o->first[s] > most)
+			most = o->first[s + 1] - o->first[s];
+	items = xcalloc(most, sizeof(*items));
+	for (size_t s = 0; s < slots; s++)
+		order_sort_slot(o, o->lines + o->first[s], o->first[s + 1] - o->first[s], items);
+	free(items);
 }
 
 static int descending(const struct callers_walk *w, uint64_t a, uint64_t b)
@@ -184,7 +209,7 @@ static bool centre_is_zero(const struct callers_order *o, uint32_t centre)
 			return false;
 	for (uint32_t i = o->first[centre * SIDE_COUNT]; i < o->first[(centre + 1) * SIDE_COUNT];
 		i++)
-		if (!line_is_zero(w, o->lines[i].index))
+		if (!line_is_zero(w, o->lines[i]))
 			return false;
 	return true;
 }
@@ -232,9 +257,9 @@ static void fill_row(const struct callers_order *o, uint32_t centre, size_t metr
 	row->callee_count = first[SIDE_COUNT] - first[SIDE_CALLEES];
 	for (uint32_t i = first[SIDE_CALLERS]; i < first[SIDE_COUNT]; i++)
 		*lines++ = (struct callers_line){
-			.entity = line_entity(w, o->lines[i].index),
-			.is_recursive = line_is_recursive(w, o->lines[i].index),
-			.attributed = attributed(w, o->lines[i].index, metric),
+			.entity = line_entity(w, o->lines[i]),
+			.is_recursive = line_is_recursive(w, o->lines[i]),
+			.attributed = attributed(w, o->lines[i], metric),
 		};
 }
 

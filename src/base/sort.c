@@ -16,30 +16,35 @@
 
 #include "base/alloc.h"
 
-enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
-/* The average number of moves per item that merging may take before falling back to digits. */
-enum { MOVES_MAX = 4 };
+/* Digits of many items, and of so few that counting a long digit would take longer than they do. */
+enum { DIGIT_BITS = 11, SHORT_DIGIT_BITS = 6, SHORT_COUNT = 2048 };
+/*
+ * The average number of moves per item that merging may take before falling back to digits, except
+ * for a few items.
+ */
+enum { MOVES_MAX = 4, FEW = 32 };
 
-static size_t digit_of(uint64_t key, unsigned int shift)
+static size_t digit_of(uint64_t key, unsigned int shift, unsigned int bits)
 {
-	return key >> shift & (DIGITS - 1);
+	return key >> shift & ((1u << bits) - 1);
 }
 
-static void distribute(
-	const struct sort_item *from, struct sort_item *to, size_t count, unsigned int shift)
+static void distribute(const struct sort_item *from, struct sort_item *to, size_t count,
+	unsigned int shift, unsigned int bits)
 {
-	size_t place[DIGITS] = {0}, sum = 0;
+	size_t place[1 << DIGIT_BITS], sum = 0;
 
+	memset(place, 0, sizeof(*place) << bits);
 	for (size_t i = 0; i < count; i++)
-		place[digit_of(from[i].key, shift)]++;
-	for (size_t digit = 0; digit < DIGITS; digit++) {
+		place[digit_of(from[i].key, shift, bits)]++;
+	for (size_t digit = 0; digit >> bits == 0; digit++) {
 		size_t size = place[digit];
 
 		place[digit] = sum;
 		sum += size;
 	}
 	for (size_t i = 0; i < count; i++)
-		to[place[digit_of(from[i].key, shift)]++] = from[i];
+		to[place[digit_of(from[i].key, shift, bits)]++] = from[i];
 }
 
 /* The bits in which keys differ. */
@@ -87,7 +92,7 @@ static bool sort_by_runs(struct sort_item *items, size_t count, struct sort_item
 
 		end = run_end(items, count, middle);
 		moves += merge_run(items, middle, end, room);
-		if (moves / MOVES_MAX > count)
+		if (count > FEW && moves / MOVES_MAX > count)
 			return false;
 	}
 	return true;
@@ -96,12 +101,13 @@ static bool sort_by_runs(struct sort_item *items, size_t count, struct sort_item
 static void sort_by_digits(struct sort_item *items, size_t count, struct sort_item *room)
 {
 	struct sort_item *from = items, *to = room;
-	uint64_t bits = differing_bits(items, count);
+	uint64_t differing = differing_bits(items, count);
+	unsigned int bits = count < SHORT_COUNT ? SHORT_DIGIT_BITS : DIGIT_BITS;
 
-	for (unsigned int shift = 0; shift < 64; shift += DIGIT_BITS) {
-		if (digit_of(bits, shift) == 0)
+	for (unsigned int shift = 0; shift < 64; shift += bits) {
+		if (digit_of(differing, shift, bits) == 0)
 			continue;
-		distribute(from, to, count, shift);
+		distribute(from, to, count, shift, bits);
 		struct sort_item *done = to;
 
 		to = from;
