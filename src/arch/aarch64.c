@@ -81,6 +81,8 @@ const struct arch arch_aarch64 = {
 	.perf_count = ARRAY_SIZE(perf_regs),
 	.perf_mask = UINT64_C(0x1fff80000),
 	.syscall_arguments = {NONE, NONE, NONE},
+	.syscall_result = NONE,
+	.syscall_saved_pc = NONE,
 	.callee_saved = 1u << ARCH_REG_BX | 1u << X20 | 1u << X21 | 1u << X22 | 1u << X23 |
 			1u << X24 | 1u << X25 | 1u << X26 | 1u << X27 | 1u << X28 |
 			1u << ARCH_REG_BP | 1u << LINK,

@@ -67,8 +67,11 @@ struct arch {
 	const struct arch_perf_register *perf_regs;
 	size_t perf_count;
 	uint64_t perf_mask; /* the registers that are followed, requested with each sample */
-	/* Slots of a system call's first three arguments, or ARCH_REG_NONE. */
+	/* Slots of a system call's first three arguments and of its result, or ARCH_REG_NONE. */
 	uint8_t syscall_arguments[3];
+	uint8_t syscall_result;
+	/* The slot that holds the user's pc while in a system call, or ARCH_REG_NONE. */
+	uint8_t syscall_saved_pc;
 	/* Bit n: slot n is the same after a call as before it, unless an unwind rule differs. */
 	uint32_t callee_saved;
 
@@ -85,7 +88,10 @@ struct arch {
 	 * the kernel saved each slot, UINT16_MAX for none.
 	 */
 	uint16_t signal_offset[ARCH_REG_COUNT];
-	/* The code at that address, which calls rt_sigreturn, and its first instruction's size. */
+	/*
+	 * The code at that address, which calls rt_sigreturn, and its first instruction's size; the
+	 * second makes the system call.
+	 */
 	uint8_t signal_return[16];
 	uint8_t signal_return_size, signal_return_call;
 
@@ -131,6 +137,13 @@ const struct arch *arch_of_name(struct str name);
 static inline unsigned int arch_reg(const struct arch *arch, uint64_t dwarf_number)
 {
 	return dwarf_number < arch->dwarf_count ? arch->dwarf_regs[dwarf_number] : ARCH_REG_NONE;
+}
+
+/* The bytes of the instruction that makes a system call. */
+static inline struct str arch_syscall_code(const struct arch *arch)
+{
+	return (struct str){(const char *)arch->signal_return + arch->signal_return_call,
+		(size_t)arch->signal_return_size - arch->signal_return_call};
 }
 
 static inline bool arch_has_link_register(const struct arch *arch)

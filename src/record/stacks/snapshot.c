@@ -10,8 +10,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-/* DWARF's number of rax, the result of system calls. */
-enum { RETURN_REG = 0 };
+#include "arch/arch.h"
 
 void snapshot_init(struct snapshot *s, struct capture_writer *writer, struct object_table *objects,
 	struct process_table *processes)
@@ -212,14 +211,16 @@ static void doubt_zero(struct snapshot *s, const struct thread *thread, struct u
  */
 static bool is_new_thread(struct snapshot *s, const struct perf_sample *sample)
 {
-	static const uint8_t syscall_code[] = {0x0f, 0x05};
+	uint8_t result = arch_here()->syscall_result;
+	struct str code = arch_syscall_code(arch_here());
 	uint64_t pc = sample->regs.value[UNWIND_REG_PC];
 	uint8_t before[16];
 
-	return (sample->regs.known >> RETURN_REG & 1) && sample->regs.value[RETURN_REG] == 0 &&
+	return result != ARCH_REG_NONE && (sample->regs.known >> result & 1) &&
+	       sample->regs.value[result] == 0 &&
 	       s->memory.memory.read_code(
 		       &s->memory.memory, pc - sizeof(before), before, sizeof(before)) &&
-	       memmem(before, sizeof(before), syscall_code, sizeof(syscall_code));
+	       memmem(before, sizeof(before), code.data, code.size);
 }
 
 static uint32_t user_stack(struct snapshot *s, struct process *p, struct thread *thread,

@@ -9,6 +9,7 @@
  */
 #include "record/switches/switches.h"
 
+#include "arch/arch.h"
 #include "base/clock.h"
 
 /* Limits on stacks read from outside: at once, and per nanosecond. */
@@ -16,9 +17,6 @@
 #define READS_PER_NS (1000.0 / (double)SECOND_NS)
 /* The window in which switches are counted. */
 #define WINDOW_NS (SECOND_NS / 20)
-
-/* DWARF's number of rcx. */
-enum { RCX_REG = 2 };
 
 /* ---- hooks ---- */
 
@@ -162,12 +160,14 @@ void switches_take_stack(struct switches *s, const struct perf_sample *sample)
 
 /*
  * Within a system call, a thread may be preempted because of what it does: it yields, or wakes
- * another.  Then the processor has put the user's pc into rcx.
+ * another.  Where the processor doesn't show that, any preemption may be such a one.
  */
 static bool is_in_system_call(const struct perf_sample *sample)
 {
-	return !(sample->regs.known >> RCX_REG & 1) ||
-	       sample->regs.value[RCX_REG] == sample->regs.value[UNWIND_REG_PC];
+	uint8_t saved_pc = arch_here()->syscall_saved_pc;
+
+	return saved_pc == ARCH_REG_NONE || !(sample->regs.known >> saved_pc & 1) ||
+	       sample->regs.value[saved_pc] == sample->regs.value[UNWIND_REG_PC];
 }
 
 bool switches_take_preempted(struct switches *s, const struct perf_sample *sample)
