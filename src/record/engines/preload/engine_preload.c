@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "record/engines/engine.h"
+#include "record/engines/preload/preload_batch.h"
 #include "record/engines/preload/preload_library.h"
 #include "record/engines/preload/preload_memory.h"
 #include "record/engines/preload/preload_offcpu.h"
@@ -120,12 +121,6 @@ struct peer {
 	struct preload_want want;
 };
 
-/* A record that was not taken yet. */
-struct waiting {
-	uint64_t time_ns;
-	uint32_t slot, i;
-};
-
 struct engine_preload {
 	struct engine engine;
 	struct recording *recording;
@@ -140,9 +135,7 @@ struct engine_preload {
 	uint64_t look_ns;    /* the next check of a thread */
 	uint32_t first_look; /* slot to check first, so that all get their turn */
 	struct peer peers[PRELOAD_SLOTS];
-	uint32_t waiting_count[PRELOAD_SLOTS]; /* of the records being taken */
-	VEC(uint32_t) fresh;
-	VEC(struct waiting) waiting;
+	struct preload_batch batch; /* being taken */
 };
 
 static struct engine_preload *self(struct engine *e)
@@ -364,7 +357,7 @@ static void take_known(struct engine_preload *e, uint32_t slot, const struct pre
 	}
 }
 
-static void take_record(struct engine_preload *e, const struct waiting *waiting)
+static void take_record(struct engine_preload *e, const struct preload_waiting *waiting)
 {
 	const uint8_t *bytes = preload_memory_copy(&e->memory, waiting->slot, waiting->i);
 	struct preload_record head;
@@ -392,11 +385,12 @@ static void take_record(struct engine_preload *e, const struct waiting *waiting)
 /* ---- all waiting records, in order of time ---- */
 
 /* Added mappings are reported after the sample that used them. */
-static void take_maps_early(struct engine_preload *e, uint32_t slot, uint32_t i)
+static void take_maps_early(struct engine_preload *e, const struct preload_waiting *waiting)
 {
-	const struct peer *peer = &e->peers[slot];
-	const uint8_t *bytes =
-		peer->known && !peer->ended ? preload_memory_copy(&e->memory, slot, i) : NULL;
+	const struct peer *peer = &e->peers[waiting->slot];
+	const uint8_t *bytes = peer->known && !peer->ended
+				       ? preload_memory_copy(&e->memory, waiting->slot, waiting->i)
+				       : NULL;
 	struct preload_record head;
 
 	if (!bytes)
@@ -406,43 +400,6 @@ static void take_maps_early(struct engine_preload *e, uint32_t slot, uint32_t i)
 		take_maps(e, peer,
 			(struct str){(const char *)bytes + sizeof(head), head.size - sizeof(head)},
 			false, head.time_ns);
-}
-
-static void collect_slot(struct engine_preload *e, uint32_t slot)
-{
-	uint32_t count = preload_memory_waiting(&e->memory, slot);
-	uint64_t time_ns = 0;
-
-	preload_memory_count_lost(&e->memory, slot);
-	if (count == 0)
-		return;
-	vec_push(&e->fresh, slot);
-	e->waiting_count[slot] = count;
-	for (uint32_t i = 0; i < count; i++) {
-		struct preload_record head;
-
-		if (!preload_memory_peek(&e->memory, slot, i, &head)) {
-			e->memory.broken++;
-			continue;
-		}
-		if (head.type == PRELOAD_MAPS_ADDED)
-			take_maps_early(e, slot, i);
-		/* The records of one thread stay in their order. */
-		if (head.time_ns > time_ns)
-			time_ns = head.time_ns;
-		vec_push(&e->waiting, (struct waiting){time_ns, slot, i});
-	}
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const struct waiting *x = a, *y = b;
-
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	if (x->slot != y->slot)
-		return x->slot < y->slot ? -1 : 1;
-	return x->i < y->i ? -1 : x->i > y->i;
 }
 
 static void free_ended(struct engine_preload *e, uint32_t slot)
@@ -455,19 +412,18 @@ static void free_ended(struct engine_preload *e, uint32_t slot)
 
 static void take_all(struct engine_preload *e)
 {
-	e->fresh.count = e->waiting.count = 0;
-	for (uint32_t word = 0; word < PRELOAD_SLOTS / 64; word++)
-		for (uint64_t bits = preload_memory_fresh(&e->memory, word); bits; bits &= bits - 1)
-			collect_slot(e, word * 64 + (uint32_t)__builtin_ctzll(bits));
-	if (e->waiting.count > 1)
-		qsort(e->waiting.data, e->waiting.count, sizeof(e->waiting.data[0]), by_time);
-	for (size_t i = 0; i < e->waiting.count; i++)
-		take_record(e, &e->waiting.data[i]);
-	for (size_t i = 0; i < e->fresh.count; i++)
-		preload_memory_release(
-			&e->memory, e->fresh.data[i], e->waiting_count[e->fresh.data[i]]);
-	for (size_t i = 0; i < e->fresh.count; i++)
-		free_ended(e, e->fresh.data[i]);
+	struct preload_batch *b = &e->batch;
+
+	preload_batch_clear(b);
+	preload_batch_take(b, &e->memory);
+	for (size_t i = 0; i < b->records.count; i++)
+		if (b->records.data[i].type == PRELOAD_MAPS_ADDED)
+			take_maps_early(e, &b->records.data[i]);
+	for (size_t i = 0; i < b->records.count; i++)
+		take_record(e, &b->records.data[i]);
+	preload_batch_release(b, &e->memory);
+	for (size_t i = 0; i < b->slots.count; i++)
+		free_ended(e, b->slots.data[i]);
 }
 
 /* ---- threads that ended without a record ---- */
@@ -675,8 +631,7 @@ static void close_engine(struct engine *engine)
 	preload_looks_deinit(&e->looks);
 	preload_strays_deinit(&e->strays);
 	preload_memory_deinit(&e->memory);
-	vec_deinit(&e->fresh);
-	vec_deinit(&e->waiting);
+	preload_batch_deinit(&e->batch);
 	free(e);
 }
 

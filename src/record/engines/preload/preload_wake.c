@@ -24,6 +24,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "record/engines/preload/preload_batch.h"
 #include "record/engines/preload/preload_memory.h"
 #include "record/engines/preload/preload_thread.h"
 
@@ -46,12 +47,6 @@ struct sleeper {
 	struct preload_want want;
 };
 
-/* A record that was not taken yet. */
-struct waiting {
-	uint64_t time_ns;
-	uint32_t slot, i;
-};
-
 struct preload_wake {
 	struct recording *recording;
 	preload_wake_took *took;
@@ -62,13 +57,11 @@ struct preload_wake {
 	uint32_t awake;	      /* threads */
 	size_t largest_bytes; /* of recent records */
 	struct sleeper sleepers[PRELOAD_SLOTS];
-	uint32_t waiting_count[PRELOAD_SLOTS]; /* of the records collected */
-	struct map tids;		       /* to slots */
-	struct map pids;		       /* processes that are awake */
-	struct map programs;		       /* device and inode, likewise */
-	VEC(uint32_t) fresh;
-	VEC(struct waiting) waiting;
-	size_t next; /* the next one to take */
+	struct map tids;     /* to slots */
+	struct map pids;     /* processes that are awake */
+	struct map programs; /* device and inode, likewise */
+	struct preload_batch batch;
+	size_t next; /* the next one of the batch to take */
 };
 
 /* ---- clocks ---- */
@@ -313,7 +306,7 @@ static void take_known(struct preload_wake *w, uint32_t slot, const struct prelo
 		end_sleeper(w, slot);
 }
 
-static void take_record(struct preload_wake *w, const struct waiting *waiting)
+static void take_record(struct preload_wake *w, const struct preload_waiting *waiting)
 {
 	const uint8_t *bytes = preload_memory_copy(&w->memory, waiting->slot, waiting->i);
 	struct preload_record head;
@@ -336,69 +329,30 @@ static void take_record(struct preload_wake *w, const struct waiting *waiting)
 
 /* ---- all waiting records ---- */
 
-static void collect_slot(struct preload_wake *w, uint32_t slot)
-{
-	uint32_t count = preload_memory_waiting(&w->memory, slot);
-	uint64_t time_ns = 0;
-
-	preload_memory_count_lost(&w->memory, slot);
-	if (count == 0)
-		return;
-	vec_push(&w->fresh, slot);
-	w->waiting_count[slot] = count;
-	for (uint32_t i = 0; i < count; i++) {
-		struct preload_record head;
-
-		if (!preload_memory_peek(&w->memory, slot, i, &head)) {
-			w->memory.broken++;
-			continue;
-		}
-		/* The records of one thread stay in their order. */
-		if (head.time_ns > time_ns)
-			time_ns = head.time_ns;
-		vec_push(&w->waiting, (struct waiting){time_ns, slot, i});
-	}
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const struct waiting *x = a, *y = b;
-
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	if (x->slot != y->slot)
-		return x->slot < y->slot ? -1 : 1;
-	return x->i < y->i ? -1 : x->i > y->i;
-}
-
 void preload_wake_collect(struct preload_wake *w)
 {
 	atomic_store(&w->memory.header->heartbeat_ns, clock_monotonic_ns());
 	/* Continue an interrupted round. */
-	if (w->fresh.count > 0)
+	if (w->batch.slots.count > 0)
 		return;
-	w->fresh.count = w->waiting.count = w->next = 0;
-	for (uint32_t word = 0; word < PRELOAD_SLOTS / 64; word++)
-		for (uint64_t bits = preload_memory_fresh(&w->memory, word); bits; bits &= bits - 1)
-			collect_slot(w, word * 64 + (uint32_t)__builtin_ctzll(bits));
-	if (w->waiting.count > 1)
-		qsort(w->waiting.data, w->waiting.count, sizeof(w->waiting.data[0]), by_time);
+	w->next = 0;
+	preload_batch_take(&w->batch, &w->memory);
 }
 
 static void release(struct preload_wake *w)
 {
-	for (size_t i = 0; i < w->fresh.count; i++)
-		preload_memory_release(
-			&w->memory, w->fresh.data[i], w->waiting_count[w->fresh.data[i]]);
-	for (size_t i = 0; i < w->fresh.count; i++)
-		free_ended(w, w->fresh.data[i]);
-	w->fresh.count = w->waiting.count = w->next = 0;
+	preload_batch_release(&w->batch, &w->memory);
+	for (size_t i = 0; i < w->batch.slots.count; i++)
+		free_ended(w, w->batch.slots.data[i]);
+	preload_batch_clear(&w->batch);
+	w->next = 0;
 }
 
 void preload_wake_take_until(struct preload_wake *w, uint64_t time_ns)
 {
-	while (w->next < w->waiting.count && w->waiting.data[w->next].time_ns <= time_ns)
-		take_record(w, &w->waiting.data[w->next++]);
+	while (w->next < w->batch.records.count &&
+		w->batch.records.data[w->next].time_ns <= time_ns)
+		take_record(w, &w->batch.records.data[w->next++]);
 	if (time_ns == UINT64_MAX)
 		release(w);
 }
@@ -477,8 +431,7 @@ void preload_wake_close(struct preload_wake *w)
 	map_deinit(&w->tids);
 	map_deinit(&w->pids);
 	map_deinit(&w->programs);
-	vec_deinit(&w->fresh);
-	vec_deinit(&w->waiting);
+	preload_batch_deinit(&w->batch);
 	free(w);
 }
 
