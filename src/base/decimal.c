@@ -10,11 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static inline bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static inline void add_digit(struct decimal *n, char c, bool is_fraction)
 {
 	if (n->digits >= UINT64_C(1000000000000000000)) {
@@ -33,9 +28,9 @@ static const char *read_exponent(struct decimal *n, const char *p, const char *e
 
 	if (p < end && (*p == '-' || *p == '+'))
 		p++;
-	if (p == end || !is_digit(*p))
+	if (p == end || !char_is_digit(*p))
 		return NULL;
-	for (; p < end && is_digit(*p); p++)
+	for (; p < end && char_is_digit(*p); p++)
 		if (value < 1000000)
 			value = value * 10 + (*p - '0');
 	n->exponent += is_negative ? -value : value;
@@ -51,12 +46,12 @@ size_t decimal_scan(struct str s, struct decimal *n)
 		n->is_negative = true;
 		p++;
 	}
-	if (p == end || !is_digit(*p))
+	if (p == end || !char_is_digit(*p))
 		return 0;
-	for (; p < end && is_digit(*p); p++)
+	for (; p < end && char_is_digit(*p); p++)
 		add_digit(n, *p, false);
-	if (end - p >= 2 && *p == '.' && is_digit(p[1]))
-		for (p++; p < end && is_digit(*p); p++)
+	if (end - p >= 2 && *p == '.' && char_is_digit(p[1]))
+		for (p++; p < end && char_is_digit(*p); p++)
 			add_digit(n, *p, true);
 	if (p < end && (*p == 'e' || *p == 'E')) {
 		const char *behind = read_exponent(n, p + 1, end);

@@ -254,6 +254,13 @@ void escape_json(struct strbuf *out, struct str s)
 	escape(out, s, "\"\\", rule_json);
 }
 
+void quote_json(struct strbuf *out, struct str s)
+{
+	strbuf_add_char(out, '"');
+	escape_json(out, s);
+	strbuf_add_char(out, '"');
+}
+
 static void rule_bytes(struct strbuf *out, int32_t c, struct str bytes)
 {
 	if (c == '"' || c == '\\')

@@ -82,11 +82,6 @@ static inline uint8_t next_byte(struct json_reader *r)
 	return *r->at;
 }
 
-static inline bool is_digit(uint8_t c)
-{
-	return c >= '0' && c <= '9';
-}
-
 enum json_kind json_peek(struct json_reader *r)
 {
 	uint8_t c = r->at_value ? next_byte(r) : 0;
@@ -104,7 +99,7 @@ enum json_kind json_peek(struct json_reader *r)
 	case '{':
 		return JSON_OBJECT;
 	default:
-		if (is_digit(c) || c == '-')
+		if (char_is_digit(c) || c == '-')
 			return JSON_NUMBER;
 		if (c)
 			json_fail(r, "no JSON value begins like this");
@@ -301,7 +296,7 @@ static bool read_hex(const uint8_t *p, uint32_t *value)
 	*value = 0;
 	for (unsigned int i = 0; i < 4; i++) {
 		uint8_t c = p[i], low = c | 0x20;
-		if (is_digit(c))
+		if (char_is_digit(c))
 			*value = *value << 4 | (uint32_t)(c - '0');
 		else if (low >= 'a' && low <= 'f')
 			*value = *value << 4 | (uint32_t)(low - 'a' + 10);

@@ -59,18 +59,11 @@ void json_put_key(struct json_writer *w, const char *key)
 	w->is_value = true;
 }
 
-static void add_quoted(struct strbuf *out, struct str s)
-{
-	strbuf_add_char(out, '"');
-	escape_json(out, s);
-	strbuf_add_char(out, '"');
-}
-
 void json_put_key_str(struct json_writer *w, struct str key)
 {
 	assert(w->depth && w->is_object[w->depth - 1] && !w->is_value);
 	before(w);
-	add_quoted(w->out, key);
+	quote_json(w->out, key);
 	strbuf_add_char(w->out, ':');
 	w->is_value = true;
 }
@@ -78,7 +71,7 @@ void json_put_key_str(struct json_writer *w, struct str key)
 void json_put_string(struct json_writer *w, struct str s)
 {
 	before(w);
-	add_quoted(w->out, s);
+	quote_json(w->out, s);
 }
 
 void json_put_unsigned(struct json_writer *w, uint64_t value)

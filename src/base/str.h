@@ -34,6 +34,12 @@ static inline bool str_equal(struct str a, struct str b)
 	return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
+/* c: a byte, signed or not. */
+static inline bool char_is_digit(int c)
+{
+	return c >= '0' && c <= '9';
+}
+
 /* Compares by bytes; a prefix comes first. */
 int str_compare(struct str a, struct str b);
 bool str_starts_with(struct str s, struct str prefix);

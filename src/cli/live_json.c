@@ -83,9 +83,7 @@ static void put_item(struct strbuf *out, size_t number)
 static void put_text(struct strbuf *out, const char *key, const char *text)
 {
 	put_key(out, key);
-	strbuf_add_char(out, '"');
-	escape_json(out, str_from(text));
-	strbuf_add_char(out, '"');
+	quote_json(out, str_from(text));
 }
 
 /* Writes null for an empty text. */

@@ -11,16 +11,9 @@
 #include "view/difference.h"
 #include "view/views.h"
 
-static void add_string(struct strbuf *out, struct str s)
-{
-	strbuf_add_char(out, '"');
-	escape_json(out, s);
-	strbuf_add_char(out, '"');
-}
-
 static void add_key(struct strbuf *out, const char *key)
 {
-	add_string(out, str_from(key));
+	quote_json(out, str_from(key));
 	strbuf_add(out, STR(": "));
 }
 
@@ -38,7 +31,7 @@ static void add_text(struct strbuf *out, const struct cell *cell)
 {
 	struct strbuf scratch = {0};
 
-	add_string(out, cell_text(cell, &scratch));
+	quote_json(out, cell_text(cell, &scratch));
 	strbuf_deinit(&scratch);
 }
 
@@ -227,13 +220,13 @@ static void add_note(struct strbuf *out, const struct profile *profile, const st
 {
 	strbuf_add_char(out, '{');
 	add_key(out, "kind");
-	add_string(out, str_from(note_kind_names[note->kind]));
+	quote_json(out, str_from(note_kind_names[note->kind]));
 	strbuf_add(out, STR(", "));
 	add_key(out, "count");
 	add_unsigned(out, note->count);
 	strbuf_add(out, STR(", "));
 	add_key(out, "text");
-	add_string(out, profile_string(profile, note->text));
+	quote_json(out, profile_string(profile, note->text));
 	strbuf_add_char(out, '}');
 }
 
@@ -242,13 +235,13 @@ static void add_remark(struct strbuf *out, const char *remark)
 {
 	strbuf_add_char(out, '{');
 	add_key(out, "kind");
-	add_string(out, str_from(note_kind_names[NOTE_INFO]));
+	quote_json(out, str_from(note_kind_names[NOTE_INFO]));
 	strbuf_add(out, STR(", "));
 	add_key(out, "count");
 	add_unsigned(out, 1);
 	strbuf_add(out, STR(", "));
 	add_key(out, "text");
-	add_string(out, str_from(remark));
+	quote_json(out, str_from(remark));
 	strbuf_add_char(out, '}');
 }
 
@@ -281,10 +274,10 @@ static void add_metric(struct strbuf *out, const struct report *report)
 	struct metric metric = report_metric(report);
 
 	add_key(out, "name");
-	add_string(out, profile_string(report->profile, metric.name));
+	quote_json(out, profile_string(report->profile, metric.name));
 	strbuf_add(out, STR(", "));
 	add_key(out, "unit");
-	add_string(out, profile_string(report->profile, metric.unit));
+	quote_json(out, profile_string(report->profile, metric.unit));
 }
 
 static void add_total(struct strbuf *out, const struct report *report)
@@ -313,7 +306,7 @@ static void add_side(struct strbuf *out, const char *key, const struct profile *
 	add_key(out, key);
 	strbuf_add_char(out, '{');
 	add_key(out, "source");
-	add_string(out, profile_string(profile, profile->source));
+	quote_json(out, profile_string(profile, profile->source));
 	add_total(out, report);
 	if (runs)
 		strbuf_printf(out, ", \"runs\": %zu", runs);
@@ -330,9 +323,9 @@ static void add_normalized(struct strbuf *out, const struct report *report)
 		return;
 	add_key(out, "normalized");
 	strbuf_add(out, STR("{\"metric\": {\"name\": "));
-	add_string(out, profile_string(p, p->metrics[d->measured.i].name));
+	quote_json(out, profile_string(p, p->metrics[d->measured.i].name));
 	strbuf_add(out, STR(", \"unit\": "));
-	add_string(out, profile_string(p, p->metrics[d->measured.i].unit));
+	quote_json(out, profile_string(p, p->metrics[d->measured.i].unit));
 	strbuf_add(out, STR("}, \"old\": "));
 	add_signed(out, p->total[difference_old(d->measured).i]);
 	strbuf_add(out, STR(", \"new\": "));
@@ -361,10 +354,10 @@ static void add_filters(struct strbuf *out, const struct report *report)
 
 		strbuf_add(out, i ? STR(", {") : STR("{"));
 		add_key(out, "filter");
-		add_string(out, str_from(filter_names[step->filter->kind]));
+		quote_json(out, str_from(filter_names[step->filter->kind]));
 		add_separator(out);
 		add_key(out, "value");
-		add_string(out, str_from(step->filter->text));
+		quote_json(out, str_from(step->filter->text));
 		add_separator(out);
 		add_key(out, "kept");
 		add_signed(out, step->kept[report->query.metric.i]);
@@ -376,7 +369,7 @@ static void add_filters(struct strbuf *out, const struct report *report)
 static void add_text_or_null(struct strbuf *out, struct str s)
 {
 	if (s.size)
-		add_string(out, s);
+		quote_json(out, s);
 	else
 		strbuf_add(out, STR("null"));
 }
@@ -407,7 +400,7 @@ static void add_function(struct strbuf *out, const struct report *report)
 	const struct function *f = &p->functions[a->function.i];
 
 	strbuf_add(out, STR("\"function\": {\"name\": "));
-	add_string(out, profile_string(p, f->name));
+	quote_json(out, profile_string(p, f->name));
 	strbuf_add(out, STR(", \"module\": "));
 	add_text_or_null(out, profile_module(p, f->object));
 	strbuf_add(out, STR(", \"file\": "));
@@ -432,10 +425,10 @@ static void add_head(struct strbuf *out, const struct report *report)
 {
 	strbuf_add(out, STR("{\"sonde\": 1, "));
 	add_key(out, "view");
-	add_string(out, str_from(report->query.view->name));
+	quote_json(out, str_from(report->query.view->name));
 	strbuf_add(out, STR(", "));
 	add_key(out, "level");
-	add_string(out, str_from(level_names[report->query.level]));
+	quote_json(out, str_from(level_names[report->query.level]));
 	strbuf_add(out, STR(", "));
 	add_key(out, "metric");
 	strbuf_add_char(out, '{');

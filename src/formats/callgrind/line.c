@@ -12,7 +12,7 @@ static const char *skip_blanks(const char *at, const char *end)
 
 static unsigned int hex_digit(char c)
 {
-	if (text_is_digit(c))
+	if (char_is_digit(c))
 		return (unsigned int)(c - '0');
 	if (c >= 'a' && c <= 'f')
 		return (unsigned int)(c - 'a') + 10;
@@ -40,11 +40,11 @@ static inline const char *scan_number(const char *at, const char *end, uint64_t 
 
 	if (end - at > 2 && at[0] == '0' && at[1] == 'x')
 		return scan_hex(at + 2, end, number);
-	while (at < end && text_is_digit(*at) && at - begin < 19)
+	while (at < end && char_is_digit(*at) && at - begin < 19)
 		n = 10 * n + (uint64_t)(*at++ - '0');
-	if (at < end && text_is_digit(*at)) {
+	if (at < end && char_is_digit(*at)) {
 		n = UINT64_MAX;
-		while (at < end && text_is_digit(*at))
+		while (at < end && char_is_digit(*at))
 			at++;
 	}
 	*number = n;
@@ -125,7 +125,7 @@ static const char *scan_fraction(
 {
 	const char *begin = at;
 
-	while (at < end && text_is_digit(*at))
+	while (at < end && char_is_digit(*at))
 		at++;
 	if (at > begin && *begin >= '5' && *number < INT64_MAX)
 		++*number;

@@ -57,14 +57,6 @@ static void chrome_end(struct chrome_writer *w)
 	(void)sink_settle(w->sink);
 }
 
-/* Writes a JSON string, escaped. */
-static void chrome_string(struct strbuf *out, struct str s)
-{
-	strbuf_add_char(out, '"');
-	escape_json(out, s);
-	strbuf_add_char(out, '"');
-}
-
 /* Writes microseconds with three decimals. */
 static void chrome_us(struct strbuf *out, uint64_t time_ns)
 {
@@ -101,7 +93,7 @@ static void write_zone(
 	struct strbuf *out = chrome_begin(w);
 
 	strbuf_printf(out, "{\"ph\": \"%c\", \"cat\": \"zone\", \"name\": ", phase);
-	chrome_string(out, chrome_stack_name(w->profile, stack));
+	quote_json(out, chrome_stack_name(w->profile, stack));
 	chrome_thread(w, thread);
 	strbuf_add(out, STR(", \"ts\": "));
 	chrome_us(out, time_ns);
@@ -138,7 +130,7 @@ static void write_counter(struct chrome_writer *w, uint32_t process, uint32_t fu
 	strbuf_add(&name, STR("zone "));
 	strbuf_add(&name, profile_string(p, p->functions[function].name));
 	strbuf_add(out, STR("{\"ph\": \"C\", \"cat\": \"zone\", \"name\": "));
-	chrome_string(out, strbuf_str(&name));
+	quote_json(out, strbuf_str(&name));
 	strbuf_deinit(&name);
 	strbuf_printf(out, ", \"pid\": %" PRId64 ", \"ts\": ", p->processes[process].pid);
 	chrome_us(out, time_ns);
@@ -284,7 +276,7 @@ static void write_name(
 	strbuf_printf(out, "{\"ph\": \"M\", \"name\": \"%s\"", kind);
 	chrome_task(out, pid, tid);
 	strbuf_add(out, STR(", \"args\": {\"name\": "));
-	chrome_string(out, name);
+	quote_json(out, name);
 	strbuf_add_char(out, '}');
 	chrome_end(w);
 }
@@ -326,7 +318,7 @@ static void write_tick(struct chrome_writer *w, const struct tick *tick, int64_t
 	strbuf_add(&name, profile_string(w->profile, tick->stream));
 	strbuf_printf(&name, " %" PRIu64, tick->number);
 	strbuf_add(out, STR("{\"ph\": \"X\", \"cat\": \"tick\", \"name\": "));
-	chrome_string(out, strbuf_str(&name));
+	quote_json(out, strbuf_str(&name));
 	strbuf_deinit(&name);
 	chrome_task(out, w->profile->processes[tick->process.i].pid, track);
 	strbuf_add(out, STR(", \"ts\": "));
@@ -362,7 +354,7 @@ static void write_sample(struct chrome_writer *w, size_t sample)
 	struct strbuf *out = chrome_begin(w);
 
 	strbuf_add(out, STR("{\"ph\": \"i\", \"s\": \"t\", \"cat\": \"sample\", \"name\": "));
-	chrome_string(out, stack ? chrome_stack_name(p, stack) : STR("[unknown]"));
+	quote_json(out, stack ? chrome_stack_name(p, stack) : STR("[unknown]"));
 	if (s->thread)
 		chrome_thread(w, s->thread[sample].i);
 	else
@@ -372,7 +364,7 @@ static void write_sample(struct chrome_writer *w, size_t sample)
 	if (stack)
 		strbuf_printf(out, ", \"sf\": %" PRIu32, stack);
 	strbuf_add(out, STR(", \"args\": {"));
-	chrome_string(out, profile_string(p, p->metrics[w->metric.i].name));
+	quote_json(out, profile_string(p, p->metrics[w->metric.i].name));
 	strbuf_printf(out, ": %" PRId64 "}", s->weight[w->metric.i][sample]);
 	chrome_end(w);
 	w->is_sampled[stack] = true;
@@ -406,9 +398,9 @@ static void write_stack_frames(struct chrome_writer *w)
 		if (!w->is_sampled[i])
 			continue;
 		strbuf_printf(out, "%s\"%" PRIu32 "\": {\"name\": ", is_first ? "\n" : ",\n", i);
-		chrome_string(out, chrome_stack_name(p, i));
+		quote_json(out, chrome_stack_name(p, i));
 		strbuf_add(out, STR(", \"category\": "));
-		chrome_string(out, profile_module(p, p->functions[frame->function.i].object));
+		quote_json(out, profile_module(p, p->functions[frame->function.i].object));
 		if (parent)
 			strbuf_printf(out, ", \"parent\": \"%" PRIu32 "\"", parent);
 		strbuf_add_char(out, '}');
@@ -423,13 +415,13 @@ static void write_other(struct chrome_writer *w)
 	struct strbuf *out = &w->sink->text;
 
 	strbuf_add(out, STR("\"otherData\": {\"command\": "));
-	chrome_string(out, profile_string(p, p->command));
+	quote_json(out, profile_string(p, p->command));
 	strbuf_add(out, STR(", \"host\": "));
-	chrome_string(out, profile_string(p, p->host));
+	quote_json(out, profile_string(p, p->host));
 	strbuf_printf(out, ", \"start_unix_ns\": \"%" PRIu64 "\", \"metric\": ", p->start_unix_ns);
-	chrome_string(out, profile_string(p, p->metrics[w->metric.i].name));
+	quote_json(out, profile_string(p, p->metrics[w->metric.i].name));
 	strbuf_add(out, STR(", \"unit\": "));
-	chrome_string(out, profile_string(p, p->metrics[w->metric.i].unit));
+	quote_json(out, profile_string(p, p->metrics[w->metric.i].unit));
 	for (size_t i = 0; i < p->note_count; i++) {
 		const struct note *note = &p->notes[i];
 

@@ -17,15 +17,10 @@ static inline bool text_is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-static inline bool text_is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* The value of a lower-case hexadecimal digit; 16: not one. */
 static inline int text_hex_value(char c)
 {
-	if (text_is_digit(c))
+	if (char_is_digit(c))
 		return c - '0';
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
 }

@@ -35,7 +35,7 @@ static bool take_number(struct str *s, char before, uint32_t *value)
 {
 	size_t i = s->size;
 
-	while (i > 0 && text_is_digit(s->data[i - 1]))
+	while (i > 0 && char_is_digit(s->data[i - 1]))
 		i--;
 	if (i == s->size || i == 0 || s->data[i - 1] != before)
 		return false;
@@ -54,7 +54,7 @@ static bool read_address(struct str s, uint64_t *address)
 		return false;
 	for (size_t i = 2; i < s.size; i++) {
 		char c = s.data[i], low = c | 0x20;
-		if (text_is_digit(c))
+		if (char_is_digit(c))
 			*address = *address << 4 | (uint64_t)(c - '0');
 		else if (low >= 'a' && low <= 'f')
 			*address = *address << 4 | (uint64_t)(low - 'a' + 10);

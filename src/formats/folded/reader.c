@@ -105,7 +105,7 @@ static struct str strip_end(struct str s)
 /* Parses the digits from s[*i] on; false if the number exceeds 63 bits. */
 static bool parse_digits(struct str s, size_t *i, uint64_t *value)
 {
-	for (; *i < s.size && text_is_digit(s.data[*i]); ++*i) {
+	for (; *i < s.size && char_is_digit(s.data[*i]); ++*i) {
 		if (__builtin_mul_overflow(*value, 10u, value) ||
 			__builtin_add_overflow(*value, (uint64_t)(s.data[*i] - '0'), value))
 			return false;
@@ -118,7 +118,7 @@ static bool parse_fraction(struct str s, size_t *i)
 {
 	size_t first = ++*i;
 
-	while (*i < s.size && text_is_digit(s.data[*i]))
+	while (*i < s.size && char_is_digit(s.data[*i]))
 		++*i;
 	return first < *i && s.data[first] >= '5';
 }
@@ -573,7 +573,7 @@ static bool looks_folded(struct str line)
 
 	if (parse_line(line, &stack, &weights))
 		return true;
-	while (rest.size && text_is_digit(rest.data[rest.size - 1]))
+	while (rest.size && char_is_digit(rest.data[rest.size - 1]))
 		rest.size--;
 	return rest.size > 1 && rest.size < strip_end(line).size &&
 	       text_is_blank(rest.data[rest.size - 1]);

@@ -123,14 +123,14 @@ static bool parse_time(const char *line, size_t colon, size_t *start, uint64_t *
 		return false;
 	size_t dot = colon - decimals - 1, first = dot;
 	uint64_t value = 0;
-	while (first && text_is_digit(line[first - 1]))
+	while (first && char_is_digit(line[first - 1]))
 		first--;
 	if (first == dot || dot - first > 9 || first == 0 || line[first - 1] != ' ')
 		return false;
 	for (size_t i = first; i < dot; i++)
 		value = value * 10 + (uint64_t)(line[i] - '0');
 	for (size_t i = dot + 1; i < colon; i++) {
-		if (!text_is_digit(line[i]))
+		if (!char_is_digit(line[i]))
 			return false;
 		value = value * 10 + (uint64_t)(line[i] - '0');
 	}
@@ -150,7 +150,7 @@ static bool take_period(struct str s, size_t *at, uint64_t *period)
 
 	while (first < s.size && s.data[first] == ' ')
 		first++;
-	for (i = first; i < s.size && text_is_digit(s.data[i]) && i - first < 18; i++)
+	for (i = first; i < s.size && char_is_digit(s.data[i]) && i - first < 18; i++)
 		value = value * 10 + (uint64_t)(s.data[i] - '0');
 	if (i == first || i == s.size || s.data[i] != ' ')
 		return false;

@@ -55,7 +55,7 @@ static bool parse_number(struct str s, uint64_t *value)
 	if (s.size == 0 || s.size > 19)
 		return false;
 	for (size_t i = 0; i < s.size; i++) {
-		if (!text_is_digit(s.data[i]))
+		if (!char_is_digit(s.data[i]))
 			return false;
 		n = n * 10 + (uint64_t)(s.data[i] - '0');
 	}
@@ -182,7 +182,7 @@ static bool parse_period(struct str word, uint64_t *period)
 	if (parse_number(word, period))
 		return true;
 	for (size_t i = 0; i < word.size; i++)
-		if (!text_is_digit(word.data[i]))
+		if (!char_is_digit(word.data[i]))
 			return false;
 	*period = (uint64_t)INT64_MAX + 1;
 	return word.size != 0;

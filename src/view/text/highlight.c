@@ -33,14 +33,9 @@ static bool is_keyword(struct str word)
 		       compare_word) != NULL;
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool is_word(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c) ||
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || char_is_digit(c) ||
 	       (unsigned char)c >= 0x80;
 }
 
@@ -121,7 +116,7 @@ static struct syntax_span span_at(struct highlight *h, struct str rest)
 	}
 	if (c == '"' || c == '`' || (c == '\'' && is_character(rest)))
 		return (struct syntax_span){quoted_size(rest), SOURCE_STRING};
-	if (is_digit(c) || (c == '.' && rest.size > 1 && is_digit(rest.data[1])))
+	if (char_is_digit(c) || (c == '.' && rest.size > 1 && char_is_digit(rest.data[1])))
 		return (struct syntax_span){number_size(rest), SOURCE_NUMBER};
 	if (is_word(c)) {
 		struct str word = {rest.data, word_size(rest)};
