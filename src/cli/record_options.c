@@ -85,7 +85,8 @@ const struct option_row record_option_rows[] = {
 
 const struct option_row record_alone_rows[] = {
 	{OPTION_KEEP, 0, "keep", VALUE_TEXT, "TIME", {0},
-		"keep only the last TIME; dump or SIGUSR2 writes it to FILE.N and continues"},
+		"keep only the last TIME; dump or SIGUSR2 writes it to FILE with a number and "
+		"continues"},
 	{OPTION_TICK_OVER, 0, "tick-over", VALUE_TEXT, "[STREAM=]TIME", {0},
 		"with --keep: also write it when a frame of a program with zones takes TIME or "
 		"more"},

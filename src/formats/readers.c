@@ -68,6 +68,15 @@ static const char *old_text_of(const struct reader_input *input)
 	return NULL;
 }
 
+/* Whether it is Go's text of stacks, debug=2 or of a crash: "goroutine 1 [running]:". */
+static bool is_goroutine_dump(const struct reader_input *input)
+{
+	struct str text = {(const char *)input->data, input->data ? input->size : 0};
+	struct str line = str_trim(str_take_line(&text));
+
+	return str_starts_with(line, STR("goroutine ")) && str_ends_with(line, STR("]:"));
+}
+
 /* The reader with the highest bid; the first of several. */
 static const struct reader *highest_bid(const struct reader_input *input)
 {
@@ -87,7 +96,8 @@ static const struct reader *highest_bid(const struct reader_input *input)
 			best = readers[i];
 		}
 	}
-	return best_bid < SURE_BID && old_text_of(input) ? NULL : best;
+	return best_bid < SURE_BID && (old_text_of(input) || is_goroutine_dump(input)) ? NULL
+										       : best;
 }
 
 /* elf(5): the e_type of a little-endian file that is not a program. */
@@ -119,6 +129,11 @@ static struct error *no_reader(const struct reader_input *input, const char *fro
 			"%s: is one of pprof's old texts, of %s, which sonde does not read; "
 			"`go tool pprof -proto -output new.pb.gz FILE` makes a profile of it",
 			input->name, old_text_of(input));
+	else if (is_goroutine_dump(input))
+		err = error_new(ERROR_INPUT,
+			"%s: is a text of goroutines' stacks, which sonde does not read; "
+			"/debug/pprof/goroutine without debug=2 is a profile of them",
+			input->name);
 	else if (input->data == NULL)
 		err = error_new(ERROR_INPUT,
 			"%s: is a folder, and none that sonde reads as a profile%s%s", input->name,

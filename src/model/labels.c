@@ -40,15 +40,19 @@ static struct error *no_such_key(const struct profile *p, struct str key)
 	struct strbuf rest = {0};
 	struct nearest_few near;
 
+	bool has_others = false;
+
 	nearest_few_init(&near, key);
-	for (size_t i = 0; i < p->label_count; i++)
+	for (size_t i = 0; i < p->label_count; i++) {
 		if (i == 0 || p->labels[i].key.i != p->labels[i - 1].key.i)
 			nearest_few_offer(&near, profile_string(p, p->labels[i].key));
+		has_others |= p->labels[i].key.i != p->labels[0].key.i;
+	}
 	nearest_few_put(&near, &rest);
 	if (rest.size == 0)
 		strbuf_printf(&rest, "; it has '%.*s'%s",
 			STR_ARG(profile_string(p, p->labels[0].key)),
-			p->label_count > 1 ? " and others" : "");
+			has_others ? " and others" : "");
 	struct error *err = error_new(ERROR_INPUT, "%.*s has no label '%.*s'%.*s",
 		STR_ARG(profile_string(p, p->source)), STR_ARG(key), STR_ARG(strbuf_str(&rest)));
 	strbuf_deinit(&rest);

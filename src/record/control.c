@@ -71,8 +71,18 @@ void control_read(struct control *c)
 struct error *command_pipe_open(struct command_pipe *p, const char *path)
 {
 	struct stat stat;
-	bool is_ours = mkfifo(path, 0600) == 0;
+	bool is_ours;
 
+	/* As perf record --control takes them. */
+	if (strncmp(path, "fifo:", 5) == 0)
+		return error_new(ERROR_USAGE, "--control %s: name the FIFO alone: --control %s",
+			path, path + 5);
+	if (strncmp(path, "fd:", 3) == 0)
+		return error_new(ERROR_USAGE,
+			"--control %s: sonde takes the name of a FIFO, which it creates if "
+			"necessary",
+			path);
+	is_ours = mkfifo(path, 0600) == 0;
 	if (!is_ours && errno != EEXIST)
 		return error_system(errno, "--control %s", path);
 	int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);

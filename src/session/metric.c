@@ -16,8 +16,8 @@ static struct error *find(const struct profile *profile, struct str name, metric
 		nearest_offer(&n, profile_string(profile, profile->metrics[m].name));
 	if (n.best.size == 0)
 		n.best = profile_string(profile, profile->metrics[profile->default_metric.i].name);
-	return error_new(ERROR_USAGE, "--metric: the file has no '%.*s'; did you mean '%.*s'?",
-		STR_ARG(name), STR_ARG(n.best));
+	return error_new(ERROR_USAGE, "--metric: %.*s has no '%.*s'; did you mean '%.*s'?",
+		STR_ARG(profile_string(profile, profile->source)), STR_ARG(name), STR_ARG(n.best));
 }
 
 struct error *metric_choose(const struct profile *profile, const char *name, metric_id *metric)

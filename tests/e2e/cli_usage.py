@@ -46,6 +46,11 @@ def test_habits_of_perf():
 		(["--stdio"], "leave it out"), (["--children"], "--sort inclusive"), (["--no-children"], "leave it out")):
 		err = one_line(sonde("report", *args), 2)
 		assert f"{args[0].partition('=')[0]} is perf's option: " in err and word in err, err
+	for args, word in ((["record", "-D", "500"], "--delay"), (["record", "-C", "0"], "--level cpu"), (["record", "-m", "64"], "leave it out"),
+		(["report", "-G"], "leave it out"), (["report", "--no-inline"], "--inline no"), (["report", "--comm=x"], "--thread NAME"),
+		(["report", "-p", "x"], "--view callers"), (["annotate", "-i", "x"], "without an option")):
+		err = one_line(sonde(*args), 125 if args[0] == "record" else 2)
+		assert "is perf's option: " in err and word in err, err
 	# What other commands lack is not perf's.
 	assert "perf" not in one_line(sonde("convert", "--stdio"), 2)
 	assert "perf" not in one_line(sonde("report", "-Z"), 2)

@@ -170,14 +170,16 @@ def test_rates_and_lengths_do_not_differ(folder):
 		r = recording.record(folder, program, harness.work(milliseconds, least=1000), options=["-F", hertz],
 			name=f"{name}.prof")
 		paths.append(r.path)
-	# A marked row is wrong in one of twenty; so are the gate's.
+	# Of the rows that are marked, one in twenty may be wrong: two of them hardly ever are. The kernel's work
+	# at each tick does differ with the rate.
 	data, rows = rows_of("diff", *paths, "--normalize", "--focus", "main")
-	for name in ("own_a", "own_b", "own_c", "own_d", "shared"):
-		row = rows.get(name)
-		if row is None:
-			continue
+	own = [name for name in ("own_a", "own_b", "own_c", "own_d", "shared") if name in rows]
+	for name in own:
+		row = rows[name]
 		share = [row[side]["inclusive"] / data[side]["total"] for side in ("old", "new")]
 		assert abs(share[0] - share[1]) < 0.08, (name, share)
+	marked = [name for name in own if rows[name]["significant"]]
+	assert own and len(marked) < 2, marked
 	check(sonde("diff", *paths, "--normalize", "--focus", "main", "--fail-over", "8%"))
 
 

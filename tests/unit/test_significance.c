@@ -56,7 +56,8 @@ static void agrees_with_sums(void **state)
 static void large_counts_are_normal(void **state)
 {
 	/* 2 standard deviations, √(2 n), between counts of n. */
-	static const uint64_t counts[] = {100000, 10000000, 1000000000};
+	static const uint64_t counts[] = {
+		100000, 10000000, 1000000000, 1000000000000, 1000000000000000, INT64_MAX / 2};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
@@ -64,6 +65,7 @@ static void large_counts_are_normal(void **state)
 		double p = significance_of_counts(counts[i], counts[i] + off, 0.5);
 
 		assert_true(p > 0.044 && p < 0.047);
+		assert_true(significance_of_counts(counts[i], counts[i] + 1, 0.5) > 0.9);
 	}
 }
 

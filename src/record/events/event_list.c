@@ -392,9 +392,23 @@ static bool parse_raw(struct str name, struct event_spec *spec)
 	return true;
 }
 
+/* Whether the name is that of an event with perf's modifiers: cycles:u, cpu-clock:ppp. */
+static bool has_modifiers(struct str name, struct str *event)
+{
+	struct event_name known;
+	struct str modifiers = name;
+
+	*event = take_until(&modifiers, ':');
+	for (size_t i = 0; i < modifiers.size; i++)
+		if (memchr("ukhGHpPSDIWeb", modifiers.data[i], 13) == NULL)
+			return false;
+	return modifiers.size && (is_time(*event) || event_name_find(*event, &known));
+}
+
 static struct error *find_event(struct arena *arena, struct str name, struct event_spec *spec)
 {
 	struct event_name event;
+	struct str alone;
 
 	spec->name = arena_str(arena, name);
 	if (event_name_find(name, &event)) {
@@ -407,6 +421,11 @@ static struct error *find_event(struct arena *arena, struct str name, struct eve
 	}
 	if (parse_raw(name, spec))
 		return NULL;
+	if (has_modifiers(name, &alone))
+		return error_new(ERROR_USAGE,
+			"'%.*s': sonde's events have no modifiers: write '%.*s'; 'sonde report "
+			"--kernel none' leaves kernel frames out",
+			STR_ARG(name), STR_ARG(alone));
 	if (is_tracepoint(name))
 		return find_tracepoint(spec);
 	return no_such_event(name);
