@@ -165,6 +165,7 @@ struct stats stats_analyse(
 {
 	struct stats s = {
 		.sampling = selection->profile->stats,
+		.certificate = certificate_of(selection->profile),
 		.metrics = stats_metrics(selection, arena),
 		.total = tree->total,
 		.depth_max = tree->depth_max,

@@ -6,6 +6,7 @@
  * of the data behind the other views.
  */
 
+#include "analysis/certificate.h"
 #include "analysis/entity_tree.h"
 
 /* One metric of the profile as a whole. */
@@ -24,6 +25,8 @@ struct stats {
 	 * those of the recording.
 	 */
 	struct profile_stats sampling;
+	/* Of the whole recording. */
+	struct certificate certificate;
 
 	const struct stats_metric *metrics; /* [profile->metric_count] */
 

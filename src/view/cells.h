@@ -92,6 +92,7 @@ struct cell cells_duration(const struct report *report, size_t row);
 struct cell cells_cpu(const struct report *report, size_t row);
 struct cell cells_interval(const struct report *report, size_t row);
 struct cell cells_interval_asked(const struct report *report, size_t row);
+struct cell cells_fit(const struct report *report, size_t row);
 struct cell cells_stacks(const struct report *report, size_t row);
 struct cell cells_functions(const struct report *report, size_t row);
 struct cell cells_stack_depth_max(const struct report *report, size_t row);

@@ -63,6 +63,14 @@ struct cell cells_interval_asked(const struct report *report, size_t row)
 	return cell_known(report->stats->sampling.interval_asked_ns);
 }
 
+struct cell cells_fit(const struct report *report, size_t row)
+{
+	const struct certificate *c = &report->stats->certificate;
+
+	(void)row;
+	return (struct cell){.is_null = !c->is_known, .flag = certificate_is_fit(c)};
+}
+
 struct cell cells_stacks(const struct report *report, size_t row)
 {
 	(void)row;

@@ -25,6 +25,7 @@ static const enum column_id data_columns[] = {
 	COLUMN_DURATION,
 	COLUMN_CPU,
 	COLUMN_INTERVAL,
+	COLUMN_FIT,
 	COLUMN_END,
 };
 
@@ -51,6 +52,7 @@ const enum column_id statistics_columns[] = {
 	COLUMN_CPU,
 	COLUMN_INTERVAL,
 	COLUMN_INTERVAL_ASKED,
+	COLUMN_FIT,
 	COLUMN_END,
 };
 

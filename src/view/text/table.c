@@ -682,6 +682,8 @@ static void fact_put(const struct table *table, enum column_id id, struct strbuf
 		strbuf_add(out, STR("not known"));
 	else if (columns[id].kind == COLUMN_KIND_NUMBER)
 		number_put(out, cell.number);
+	else if (columns[id].kind == COLUMN_KIND_FLAG)
+		strbuf_add(out, cell.flag ? STR("yes") : STR("no"));
 	else
 		cell_put(&item, &cell, out);
 }
