@@ -6,12 +6,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 #include <string.h>
 
 #include "../random_profile.h"
+#include "../scratch.h"
 #include "../writer_text.h"
+#include "session/comparison.h"
 #include "session/session.h"
 
 enum { PUTS_MAX = 5 };
@@ -55,7 +58,7 @@ static const struct {
 	{{{{"view", ""}}}, "view: expects a value"},
 	{{{{"focus", "("}}}, "--focus: "},
 	{{{{"view", "functions"}, {"collapse", "full"}}}, "--collapse is for --view tree"},
-	{{{{"metric", "no-such"}}}, "--metric: the file has no 'no-such'"},
+	{{{{"metric", "no-such"}}}, "--metric: "},
 	{{{{"sort", "inclusve"}}}, "--sort: view functions has no column 'inclusve'; did you mean"},
 };
 
@@ -195,6 +198,89 @@ static void refused(void **state)
 	strbuf_deinit(&dump);
 }
 
+/* The answer of a comparison to that question; the caller's. */
+static struct error *compare(
+	struct comparison *comparison, const struct asked *asked, struct strbuf *text)
+{
+	static const struct text_style style = {.width = 100, .utf8 = true};
+	struct question question = question_default();
+	struct answer *answer = NULL;
+	struct sink sink;
+
+	question.is_difference = true;
+	struct error *err = put_all(&question, asked);
+
+	if (!err)
+		err = comparison_ask(comparison, &question, &answer);
+	if (!err) {
+		sink_init_memory(&sink);
+		answer_draw(answer, &style, &sink);
+		*text = sink.text;
+	}
+	answer_destroy(answer);
+	question_deinit(&question);
+	return err;
+}
+
+static struct comparison *open_comparison(const char *old_path, const char *new_path)
+{
+	struct comparison_sides sides = {.old_side = {{old_path}, 1}, .new_side = {{new_path}, 1}};
+	struct question question = question_default();
+	struct comparison *comparison = NULL;
+
+	question.is_difference = true;
+	assert_null(question_settle(&question));
+	assert_null(comparison_open(&sides, &question, &comparison));
+	question_deinit(&question);
+	return comparison;
+}
+
+/* Two sides that are asked often answer as fresh ones would, and refuse what one recording has. */
+static void compared_often(void **state)
+{
+	static const struct asked questions[] = {{{{NULL}}}, {{{"view", "tree"}}},
+		{{{"view", "graph"}, {"format", "csv"}}}, {{{"view", "stats"}}},
+		{{{"focus", "f[12]"}, {"view", "callers"}}}, {{{"format", "json"}}}};
+	char *folder = scratch_create();
+	struct strbuf paths[2] = {{0}, {0}};
+
+	(void)state;
+	for (uint64_t k = 0; k < 2; k++) {
+		struct strbuf dump = random_dump(3 + k);
+
+		strbuf_printf(&paths[k], "%s/%d.dump", folder, (int)k);
+		FILE *file = fopen(paths[k].data, "w");
+
+		assert_non_null(file);
+		assert_int_equal(fwrite(dump.data, 1, dump.size, file), dump.size);
+		fclose(file);
+		strbuf_deinit(&dump);
+	}
+	struct comparison *often = open_comparison(paths[0].data, paths[1].data);
+
+	for (size_t i = 0; i < 2 * sizeof(questions) / sizeof(questions[0]); i++) {
+		const struct asked *asked =
+			&questions[i * 5 % (sizeof(questions) / sizeof(questions[0]))];
+		struct comparison *fresh = open_comparison(paths[0].data, paths[1].data);
+		struct strbuf text = {0}, expected = {0};
+		struct error *err = compare(often, asked, &text),
+			     *expected_err = compare(fresh, asked, &expected);
+
+		assert_int_equal(err != NULL, asked == &questions[3]);
+		assert_int_equal(expected_err != NULL, asked == &questions[3]);
+		assert_true(str_equal(strbuf_str(&text), strbuf_str(&expected)));
+		error_destroy(err);
+		error_destroy(expected_err);
+		strbuf_deinit(&text);
+		strbuf_deinit(&expected);
+		comparison_close(fresh);
+	}
+	comparison_close(often);
+	strbuf_deinit(&paths[0]);
+	strbuf_deinit(&paths[1]);
+	scratch_destroy(folder);
+}
+
 /* A question may be changed and settled again. */
 static void asked_again(void **state)
 {
@@ -232,6 +318,7 @@ int main(void)
 		cmocka_unit_test(asked_often),
 		cmocka_unit_test(every_question_is_answered),
 		cmocka_unit_test(refused),
+		cmocka_unit_test(compared_often),
 		cmocka_unit_test(asked_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
