@@ -254,10 +254,13 @@ static void put_callstacks(struct strbuf *t, uint64_t sequence)
 	proto_end(t, packet);
 }
 
-static void put_perf_sample(
-	struct strbuf *t, uint64_t time, uint64_t stack, uint32_t extra, uint64_t value)
+/* The fields of a packet that have a PerfSample; the second is sonde's own, and not counted. */
+enum { PERF_SAMPLE = 66, UNCOUNTED_SAMPLE = 20066 };
+
+static void put_perf_sample_in(struct strbuf *t, uint32_t number, uint64_t time, uint64_t stack,
+	uint32_t extra, uint64_t value)
 {
-	size_t packet = begin_packet(t, time, 1, 2), sample = proto_begin(t, 66);
+	size_t packet = begin_packet(t, time, 1, 2), sample = proto_begin(t, number);
 
 	proto_put_varint(t, 2, 4);
 	proto_put_varint(t, 3, 5);
@@ -267,6 +270,12 @@ static void put_perf_sample(
 		proto_put_varint(t, extra, value);
 	proto_end(t, sample);
 	proto_end(t, packet);
+}
+
+static void put_perf_sample(
+	struct strbuf *t, uint64_t time, uint64_t stack, uint32_t extra, uint64_t value)
+{
+	put_perf_sample_in(t, PERF_SAMPLE, time, stack, extra, value);
 }
 
 /* A ModuleSymbols: 0x99 is g, inlined in h. */
@@ -353,6 +362,25 @@ static void test_period(void **state)
 	assert_true(str_equal(profile_string(p, p->metrics[0].unit), STR("ns")));
 	assert_int_equal(p->samples.count, 3);
 	assert_int_equal(p->note_count, 1); /* of the sample that weighs nothing */
+	profile_destroy(p);
+	strbuf_deinit(&t);
+}
+
+/* Samples without a unit have their weight, as sonde writes them and as it did before. */
+static void test_uncounted(void **state)
+{
+	struct strbuf t = {0};
+
+	(void)state;
+	put_callstacks(&t, 1);
+	put_period(&t);
+	put_perf_sample(&t, 1000, 2, 0, 0);
+	put_perf_sample_in(&t, UNCOUNTED_SAMPLE, 1100, 1, 0, 0);
+	put_perf_sample(&t, 1200, 1, 18, 4);
+	struct profile *p = read_trace(&t);
+	expect_folded(p, "task-clock", "main 500\nmain;f 1000\n");
+	assert_int_equal(p->samples.count, 3);
+	assert_int_equal(p->note_count, 0);
 	profile_destroy(p);
 	strbuf_deinit(&t);
 }
@@ -445,6 +473,7 @@ int main(void)
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_perf_samples),
 		cmocka_unit_test(test_period),
+		cmocka_unit_test(test_uncounted),
 		cmocka_unit_test(test_stack_samples),
 		cmocka_unit_test(test_zones_of_samples),
 	};

@@ -290,6 +290,7 @@ static struct perfetto_packet packet_fields(struct cursor c)
 			p.tree = field;
 			break;
 		case PACKET_PERF_SAMPLE:
+		case PACKET_UNCOUNTED_SAMPLE:
 			p.perf_sample = field;
 			break;
 		case PACKET_STACK_SAMPLE:

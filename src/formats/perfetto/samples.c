@@ -415,7 +415,7 @@ void perfetto_read_perf_sample(struct perfetto *f, const struct perfetto_sequenc
 		sample.counter = read_timebase(f, &s->timebase, &sample.weight);
 	sample.has_weight = sample.weight != UINT64_MAX;
 	is_sample &= !sample.has_weight || sample.weight > 0;
-	/* A skipped sample with a stack was written by sonde, for a weight below one period. */
+	/* Older versions of sonde wrote samples without a unit as skipped ones with a stack. */
 	if (is_sample && (is_in_scope || sample.frame != UINT64_MAX))
 		add_sample(f, &sample, time);
 }

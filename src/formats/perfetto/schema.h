@@ -27,6 +27,12 @@ enum {
 	PACKET_PERF_SAMPLE = 66,
 	PACKET_FIRST_ON_SEQUENCE = 87,
 	PACKET_STACK_SAMPLE = 135,
+	/*
+	 * sonde's own: a PerfSample that Perfetto must not count.  Perfetto's fields are below
+	 * 1000, its registered extensions 1000 to 1999 (protos/perfetto/trace/extensions.json); its
+	 * parser skips all others.
+	 */
+	PACKET_UNCOUNTED_SAMPLE = 20066,
 
 	/* TracePacketDefaults, and the messages in it. */
 	DEFAULTS_TRACK_EVENT = 11,

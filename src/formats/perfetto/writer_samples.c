@@ -8,9 +8,13 @@
  *
  * A PerfSample has no weight: it stands for one period of its sequence's timebase, and Perfetto
  * counts samples.  So a sample is repeated in proportion to its weight, using systematic sampling:
- * once for each `unit` of accumulated weight in sample order.  The first repetition has the weight,
- * as the period; the others have the period 0, and are spread over an off-CPU period.  A sample
- * that gets none is out of scope, which Perfetto does not count.
+ * once for each `unit` of weight, accumulated stack by stack.  (In order of time, samples that
+ * alternate between two stacks could all be rounded the same way.)  The first repetition has the
+ * weight, as the period; the others have the period 0, and are spread over an off-CPU period.
+ *
+ * A sample that gets no unit must not be counted.  Its PerfSample is in a field of the packet that
+ * Perfetto does not have, and so skips; PerfSample's own sample_skipped_reason does not prevent it
+ * from being counted.
  *
  * If the period differs from the previous sample's, its packet sets it: defaults apply from the
  * packet that sets them.
@@ -186,7 +190,7 @@ static void intern_callstack(struct perfetto_writer *w, uint32_t stack)
 struct writing {
 	uint64_t time_ns;
 	size_t sample;
-	bool is_counted; /* Perfetto counts it */
+	bool is_counted; /* it has a unit: Perfetto counts it */
 	bool is_first;	 /* the first of its sample, which has the weight */
 };
 typedef VEC(struct writing) writing_vec;
@@ -245,22 +249,45 @@ static int compare_writings(const void *a, const void *b)
 	return y->is_first - x->is_first;
 }
 
+/* A sample with weight. */
+struct weighed {
+	uint32_t stack, thread;
+	size_t sample;
+};
+
+static int compare_weighed(const void *a, const void *b)
+{
+	const struct weighed *x = a, *y = b;
+
+	if (x->stack != y->stack)
+		return x->stack < y->stack ? -1 : 1;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return x->sample < y->sample ? -1 : x->sample > y->sample;
+}
+
 /* Plans all samples and repetitions, ordered by time. */
 static void plan_all(const struct perfetto_writer *w, double unit, writing_vec *all)
 {
 	const struct samples *s = &w->profile->samples;
+	const int64_t *weights = s->weight[w->metric.i];
+	VEC(struct weighed) order = {0};
 	double left = unit / 2;
 
-	for (size_t i = 0; i < s->count; i++) {
-		double weight = (double)s->weight[w->metric.i][i];
-
-		if (weight == 0)
-			continue;
+	for (size_t i = 0; i < s->count; i++)
+		if (weights[i] != 0)
+			vec_push(&order,
+				(struct weighed){s->stack[i].i, s->thread ? s->thread[i].i : 0, i});
+	if (order.count > 0)
+		qsort(order.data, order.count, sizeof(*order.data), compare_weighed);
+	for (size_t i = 0; i < order.count; i++) {
+		double weight = (double)weights[order.data[i].sample];
 		double times = floor((left + weight) / unit);
 
 		left += weight - times * unit;
-		plan(w, i, (uint64_t)times, all);
+		plan(w, order.data[i].sample, (uint64_t)times, all);
 	}
+	vec_deinit(&order);
 	if (all->count > 0)
 		qsort(all->data, all->count, sizeof(*all->data), compare_writings);
 }
@@ -289,7 +316,8 @@ static void put_sample(struct perfetto_writer *w, const struct writing *t, uint6
 	const struct profile *p = w->profile;
 	const struct samples *s = &p->samples;
 	const struct thread *thread = s->thread ? &p->threads[s->thread[t->sample].i] : NULL;
-	size_t sample = proto_begin(w->out, PACKET_PERF_SAMPLE);
+	size_t sample =
+		proto_begin(w->out, t->is_counted ? PACKET_PERF_SAMPLE : PACKET_UNCOUNTED_SAMPLE);
 
 	proto_put_varint(w->out, PERF_CPU, 0);
 	proto_put_varint(
@@ -297,8 +325,6 @@ static void put_sample(struct perfetto_writer *w, const struct writing *t, uint6
 	proto_put_varint(w->out, PERF_TID, thread ? (uint32_t)thread->tid : 0);
 	proto_put_varint(w->out, PERF_CALLSTACK_IID, (uint64_t)s->stack[t->sample].i + 1);
 	proto_put_varint(w->out, PERF_COUNT, sum);
-	if (!t->is_counted)
-		proto_put_varint(w->out, PERF_SKIPPED_REASON, NOT_IN_SCOPE);
 	proto_end(w->out, sample);
 }
 
