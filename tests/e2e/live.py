@@ -517,7 +517,7 @@ def test_what_has_no_zones(folder):
 	assert "no such process" in check(sonde("live", process.pid, "-1"), 1).err
 	assert "no running program with zones named" in check(sonde("live", "no-such-program", "-1"), 1).err
 	(folder / "text").write_text("text")
-	assert "neither a memory of zones nor a core dump" in check(sonde("live", folder / "text"), 1).err
+	assert "neither zones memory nor a core dump" in check(sonde("live", folder / "text"), 1).err
 	(folder / "empty").write_text("")
 	assert "too short" in check(sonde("live", folder / "empty"), 1).err
 	assert "one program" in check(sonde("live", 1, 2), 2).err
@@ -550,7 +550,7 @@ def test_programs_called_as_their_file_is(folder):
 			assert f"2 programs with zones are called '{program.name}'" in result.err, result
 		twin.kill()
 		twin.communicate()
-	assert "nor a memory of zones" in check(sonde("live", other.path, "-1"), 1).err
+	assert "nor zones memory" in check(sonde("live", other.path, "-1"), 1).err
 
 
 def test_no_proc(folder):

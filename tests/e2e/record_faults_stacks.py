@@ -19,7 +19,7 @@ def test_overflow_is_the_target_s_own_end(folder):
 	program = recording.program(folder, "overflow", "-Wno-infinite-recursion")
 	r = faults.as_if_alone(folder, program, "plain", preexec_fn=core_free)
 	assert r.done.status == -signal.SIGSEGV
-	# So deep, and over so soon: what could not be walked whole is counted, and the rest is true.
+	# So deep, and over so soon: what is truncated is counted, and the rest is true.
 	assert all("sink" in frames or frames[0] in recording.ROOTS for frames, _ in r.stacks if frames), r.stacks
 
 

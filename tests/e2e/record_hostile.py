@@ -1,6 +1,6 @@
 """Recordings of programs whose own description is damaged: unwind rules, debug information, symbols,
 section and program headers. They run; recording them must not crash, hang, or take memory without
-bound, the file must open, and what was not walked whole must be counted."""
+bound, the file must open, and what was truncated must be counted."""
 
 import random
 import re

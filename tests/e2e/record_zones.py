@@ -296,7 +296,7 @@ def test_lost_ticks_of_running_programs_are_counted(folder):
 	time.sleep(0.3)
 	recorder = subprocess.Popen([harness.SONDE, "record", "-o", folder / "z.prof", "-p", str(program.pid)],
 		stderr=subprocess.PIPE, text=True)
-	# The memory of zones is seen, so their ring.
+	# The zones memory is seen, so their ring.
 	wait_until(lambda: "memfd:sonde-zones" in pathlib.Path(f"/proc/{recorder.pid}/maps").read_text())
 	stand_still(recorder, 1.5)
 	err = recorder.communicate()[1]

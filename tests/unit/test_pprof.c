@@ -541,7 +541,7 @@ static void frames_for_a_byte_each(void **state)
 	}
 	struct profile *p = read_bytes(&b);
 	assert_int_equal(p->total[0], SAMPLES);
-	assert_true(has_note_of(p, NOTE_TRUNCATED, "stacks are cut short"));
+	assert_true(has_note_of(p, NOTE_TRUNCATED, "truncated: the file has too many frames"));
 	assert_true(p->stack_count < 3900000);
 	profile_destroy(p);
 	free(list);
@@ -577,7 +577,7 @@ static void calls_for_a_byte_each(void **state)
 	}
 	struct profile *p = read_bytes(&b);
 	assert_int_equal(p->total[0], SAMPLES);
-	assert_true(has_note_of(p, NOTE_TRUNCATED, "stacks are cut short"));
+	assert_true(has_note_of(p, NOTE_TRUNCATED, "truncated: the file has too many frames"));
 	assert_int_equal(p->depth_max, DEPTH * LINES + 1);
 	profile_destroy(p);
 }

@@ -356,10 +356,9 @@ static void note_faults(struct otlp *o)
 	};
 
 	fault_notes(o->builder, o->faults, notes, FAULT_COUNT);
-	if (o->cut_stacks)
-		builder_note(o->builder, NOTE_TRUNCATED, o->cut_stacks,
-			"stacks were cut short: the file has more frames than so small a file can "
-			"have");
+	counted_note(o->builder, NOTE_TRUNCATED, o->cut_stacks,
+		"a stack is truncated: the file has too many frames for its size",
+		"stacks are truncated: the file has too many frames for its size");
 	if (o->is_cut)
 		builder_note(o->builder, NOTE_INCOMPLETE, 1, "the file was cut off");
 }
