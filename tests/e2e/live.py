@@ -506,7 +506,7 @@ def test_other_users(folder):
 		assert entries_of(look(program.pid)) == program.told
 	with Program(folder, "hide", name="hidden", **other) as program:
 		result = check(run(copy, "live", program.pid, "--once", **other), 1)
-		assert "does not let other programs look at its zones" in result.err, result
+		assert "does not let other programs inspect its zones" in result.err, result
 		assert entries_of(look(program.pid)) == program.told
 
 
@@ -521,7 +521,7 @@ def test_what_has_no_zones(folder):
 	(folder / "empty").write_text("")
 	assert "too short" in check(sonde("live", folder / "empty"), 1).err
 	assert "one program" in check(sonde("live", 1, 2), 2).err
-	assert "goes with --once" in check(sonde("live", 1, "--for", "1s"), 2).err
+	assert "need --once" in check(sonde("live", 1, "--for", "1s"), 2).err
 	assert "a terminal" in check(sonde("live", "--zone", "x"), 2).err
 	zombie = subprocess.Popen(["true"])
 	os.waitid(os.P_PID, zombie.pid, os.WEXITED | os.WNOWAIT)
