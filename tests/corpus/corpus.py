@@ -1,6 +1,6 @@
 """Other tools' files, and what those tools themselves make of them.
 
-The files are not a part of the project: they lie where $SONDE_CORPUS says, or in a folder beside the
+The files are not a part of the project: they lie where $SONDE_CORPUS says, or in a folder next to the
 project's; without them all is skipped.  A file here, FORMAT.py, is about some folders of the
 corpus, or some files of a folder.  It registers cases, and ends in corpus.main("FORMAT", patterns):
 

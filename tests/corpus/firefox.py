@@ -91,7 +91,7 @@ def compare(file, profile, rename=lambda name: name):
 
 @corpus.case(PROFILER + "/**/gecko-2.json", "the profiler's snapshot of it, brought up to date")
 def gecko(file):
-	# A label of then, of which the profiler drops a part.
+	# A label of then; the profiler drops a part of it.
 	found = compare(file, snapshot("gecko-2.json"), lambda name: name.removeprefix("AutoEntryScript "))
 	return found + "; sonde keeps the AutoEntryScript of a label"
 

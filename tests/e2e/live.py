@@ -25,7 +25,7 @@ class Program:
 	def __init__(self, folder, *ways, name="counted", start=(), **more):
 		if not LIBRARY.exists():
 			raise harness.Skip("libsonde-zones.a is not built")
-		# A name of its own: other programs with zones may run beside.
+		# A name of its own: other programs with zones may run, too.
 		path = compile_c(folder, SOURCE_ROOT / "tests/programs/zones/counted.c", "-O2", "-g", "-I",
 			SOURCE_ROOT / "include", "-pthread", "-Wl,--whole-archive", LIBRARY, "-Wl,--no-whole-archive", "-lm")
 		self.name = f"{name}{os.getpid()}"

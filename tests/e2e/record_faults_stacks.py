@@ -67,7 +67,7 @@ def test_overwritten_return_addresses(folder):
 	for lie in ("self", "kernel", "hole", "zero", "ones", "code"):
 		r = faults.as_if_alone(folder, program, lie, harness.work(125), name=f"{lie}.prof")
 		assert r.done.status == 0
-		# The innermost frame is true, and what leads nowhere is told, not guessed.
+		# The innermost frame is true, and what leads nowhere is reported, not guessed.
 		assert r.share("victim", exclusive=True) > 0.9, r.stacks
 		for frames, count in r.stacks:
 			if frames[-1:] == ["victim"] and count > 20:

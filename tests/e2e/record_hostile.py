@@ -31,7 +31,7 @@ class Elf:
 			for row in rows]
 
 	def damage(self, chosen, r):
-		"""Changes some bytes of sections of which chosen says so."""
+		"""Changes some bytes of the sections that chosen selects."""
 		for name, off, size in self.sections:
 			if not chosen(name) or size == 0 or name == ".bss":
 				continue

@@ -206,9 +206,9 @@ def test_threads_that_cannot_be_told_apart_are_counted(folder):
 	recording = ZoneRecording(folder / "z.prof")
 	threads = {row[2] for row in recording.rows}
 	entered = sum(row[4]["zone-entries"] for row in recording.rows if names(row[0]) == "_global/worker")
-	notes = [note for note in recording.notes if "threads that had their place" in note]
+	notes = [note for note in recording.notes if "threads that took their places" in note]
 	assert len(notes) == 1, recording.notes
-	# As many as have worked, but for the first and the last, of which a part may be missing.
+	# As many as have worked, but for the first and the last, which may be incomplete.
 	merged = int(re.search(r"\d+", notes[0]).group())
 	assert abs(merged + len(threads) - entered / 3) <= 2 + len(threads), (merged, len(threads), entered)
 

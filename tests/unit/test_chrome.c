@@ -174,7 +174,7 @@ static void test_v8(void **state)
 	profile_destroy(p);
 }
 
-/* Children that no node is told of: the tree is what it is without them. */
+/* Children that no node lists: the tree is what it is without them. */
 static void test_v8_children(void **state)
 {
 	const unsigned int children = 400000;

@@ -377,7 +377,7 @@ static void test_saved(void **state)
 	zone_maker_deinit(&m);
 }
 
-/* A program's own file, of which it is not known when it ended. */
+/* A program's own file; when the program ended is unknown. */
 static void test_file_of_a_killed_program(void **state)
 {
 	struct zone_maker m;

@@ -209,7 +209,7 @@ static void old_layouts_are_refused_by_name(void **state)
 	strbuf_clear(&out);
 	begin_profile(&out, begun);
 	end_profile(&out, begun);
-	proto_put_bytes(&out, 6, STR("cpu")); /* tables beside the resources */
+	proto_put_bytes(&out, 6, STR("cpu")); /* tables next to the resources */
 	expect_refused(&out, ERROR_UNSUPPORTED, "opentelemetry-proto 1.6");
 	strbuf_clear(&out);
 	begin_profile(&out, begun); /* with a list of locations */

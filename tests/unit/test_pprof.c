@@ -521,8 +521,7 @@ static void cut_anywhere(void **state)
 	strbuf_deinit(&b);
 }
 
-/* One byte a frame, and each of them new: memory is bounded by the file, and what is cut is told.
- */
+/* One byte a frame, and each of them new: the file bounds memory, and a note counts the rest. */
 static void frames_for_a_byte_each(void **state)
 {
 	enum { DEPTH = 40000, SAMPLES = 100 };
