@@ -124,12 +124,12 @@ static void say_zones(const struct recorder_result *r, struct strbuf *line)
 	if (z->unknown > 0) {
 		strbuf_add(line, STR("; the zones of "));
 		count_put(line, z->unknown, "sample");
-		strbuf_add(line, STR(", on the CPU and off it, are not known"));
+		strbuf_add(line, STR(", on and off the CPU, are unknown"));
 	}
 	if (z->lost_events > 0) {
 		strbuf_add(line, STR("; "));
-		count_put(line, z->lost_events, "event");
-		strbuf_add(line, STR(" of zones lost"));
+		count_put(line, z->lost_events, "zone event");
+		strbuf_add(line, STR(" lost"));
 	}
 	say(line);
 }

@@ -140,7 +140,7 @@ def judge(function, file):
 def table(title, rows):
 	text = [f"# {title}: other tools' files, and what sonde makes of them", "",
 		f"Made by `tests/corpus/{title}.py` (`make check` compares, `--update` rewrites).", "",
-		"| file | beside | result |", "|---|---|---|"]
+		"| file | compared with | result |", "|---|---|---|"]
 	for row in sorted(set(rows)):
 		text.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in row) + " |")
 	return "\n".join(text) + "\n"

@@ -116,7 +116,7 @@ def samply(file):
 		found[row["name"]] = (before[0] + row["exclusive"], before[1] + row["inclusive"])
 	without_stack, _ = found.pop("[no stack]", (0, 0)) # a row of sonde's alone
 	corpus.same("functions", found, wanted)
-	return f"self and total of {len(found)} functions, {without_stack} samples without a stack beside them"
+	return f"self and total of {len(found)} functions, plus {without_stack} samples without a stack"
 
 
 def keys(value):
