@@ -93,7 +93,7 @@ def test_samples_know_their_zones(folder):
 	assert right > 300, (right, wrong)
 	# An instant of a zone's beginning or end in its own function, before or after the clock is read.
 	assert len(wrong) <= 1 + right // 250, (right, wrong)
-	assert "not known" not in done.err, done.err
+	assert "are unknown" not in done.err, done.err
 
 
 def test_samples_of_the_preloaded_library_know_their_zones(folder):
