@@ -41,7 +41,7 @@ check-long: test-deps everything asan ## the tests that take long: some minutes 
 	@tests/run $(BUILD):long build-asan:long
 
 # What fails by chance, many times as often: random profiles against the model, killed recorders, storms of zones;
-# and recordings of a quarter and of four times the work, and beside processes that take the CPUs from them.
+# and recordings of a quarter and of four times the work, and next to processes that take the CPUs from them.
 check-hours: test-deps everything asan ## all of them with more rounds, and recordings under load: hours
 	@tests/run --long $(BUILD) build-asan:unit,fuzz
 

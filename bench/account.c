@@ -1,7 +1,7 @@
 /*
  * Runs a command and writes what the system accounts of it: CPU seconds of the command and of all
  * its descendants, those that outlived their parents too (prctl(2), PR_SET_CHILD_SUBREAPER).  The
- * figure stands beside a profiler's total, so it must not come from a profiler.
+ * figure is compared with a profiler's total, so it must not come from a profiler.
  *
  *	account FILE COMMAND [ARG...]
  */

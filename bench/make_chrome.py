@@ -4,7 +4,7 @@
   make_chrome.py FILE [EVENTS]
 
 500,000 slices in 4 threads, 100 MB: each begun after the one before it, some within others, with the category
-and the arguments that browsers write beside; every 20th event is a counter or an instant, which is no slice.
+and the arguments that browsers also write; every 20th event is a counter or an instant, which is no slice.
 """
 import random
 import sys

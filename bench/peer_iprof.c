@@ -22,7 +22,7 @@ static inline void Prof_get_timestamp(Prof_Int64 *ticks)
 
 #include "zones_bench.h"
 
-/* Its upper half, of which only the list of zones is needed. */
+/* Its upper half; only the list of zones is needed. */
 Prof_Zone *Prof_zones[512];
 
 void Prof_init_highlevel(void)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fetches and builds what zones are measured beside: IProf 0.2 as a game's sources carry it, spall.h
+# Fetches and builds what zones are compared with: IProf 0.2 as a game's sources carry it, spall.h
 # and Tracy's client, each at one commit.  Nothing of them comes into this tree: they live in
 # $SONDE_BENCH (default ~/.cache/sonde/bench), where sources that are there already are taken.
 #

@@ -207,7 +207,7 @@ ROWS = [
 		"≤ 10 µs, ≤ 1 %", stolen, s) for s in STACKS
 ] + [
 	("handler-120-KB", "preload: 99th percentile of the same, 120 KB of stack", "≤ 20 µs", handler, "120 KB"),
-	("slowdown-shares", "CPU time of the target at 1 kHz, beside runs without, shares", "≤ +1 %", slowdown, "shares"),
+	("slowdown-shares", "CPU time of the target at 1 kHz, compared with runs without, shares", "≤ +1 %", slowdown, "shares"),
 	("pingpong-virtual", "a byte through two pipes and back, CPU clock", "", pingpong, "virtual"),
 	("pingpong-both", "a byte through two pipes and back, both clocks", "", pingpong, "both"),
 	("own-lua", "recorder's own CPU and peak memory, 1 kHz, lua", "≤ 0.1 s in 5 s, ≤ 60 MB", own, "lua"),

@@ -9,7 +9,7 @@ from harness import HERE, SONDE, Skip
 
 
 def perf_data(bench, _):
-	"""A perf.data of 1.25 M samples, 12,500 distinct stacks by frame pointers, of which the names are looked up."""
+	"""A perf.data of 1.25 M samples, 12,500 distinct stacks by frame pointers, with their names looked up."""
 	def make():
 		path = bench.path("fp.perf.data")
 		subprocess.run([sys.executable, os.path.join(HERE, "make_perf_data.py"), path, SONDE, "1250000", "12500", "26"], check=True)

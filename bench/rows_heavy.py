@@ -2,7 +2,7 @@
 The heaviest programs at hand that nobody wrote for a profiler: a browser, an encoder, a database under load, a
 parallel build, interpreters, the whole machine.  What is lost, which stacks are whole, whether the total is what the
 system accounts, how much of it is the kernel's, and what the recorder itself takes; sonde as it comes, as root and as
-a user, and perf beside it, on a quiet machine and beside twenty busy loops.
+a user, and by perf, on a quiet machine and next to twenty busy loops.
 """
 import contextlib
 import glob
@@ -156,7 +156,7 @@ def python(mode):
 
 
 class Postgres:
-	"""A server of its own on a socket of its own, and pgbench beside it."""
+	"""A server of its own on a socket of its own, and pgbench next to it."""
 
 	def __init__(self, bench):
 		found = sorted(glob.glob("/usr/lib/postgresql/*/bin/postgres"))

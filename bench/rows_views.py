@@ -1,5 +1,5 @@
 """
-What views cost beside the peers' reports of the same work: CPU seconds and peak memory of the command.
+What views cost, compared with the peers' reports of the same work: CPU seconds and peak memory of the command.
 
 A row is a list of jobs, (label, command), sonde's first; a job without a command says why in its label.
 All print every row that they have, to /dev/null.
@@ -275,7 +275,7 @@ def million_recording(bench, folded):
 
 
 def million(bench, pprof_option, *view):
-	"""The first rows of a view, as they are shown, of a recording; beside pprof's of the same stacks."""
+	"""The first rows of a view, as they are shown, of a recording; compared with pprof's of the same stacks."""
 	folded = bench.folded("wide", 1000000, 1000000)
 	path = million_recording(bench, folded)
 
@@ -306,7 +306,7 @@ def million_collapsed(bench):
 
 
 def million_graph(bench):
-	"""pprof's -peek has the same lines, and stands beside callers."""
+	"""pprof's -peek has the same lines, and is compared with callers."""
 	return million(bench, None, "-v", "graph")
 
 

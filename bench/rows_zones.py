@@ -1,5 +1,5 @@
 """
-What zones cost, beside IProf's own algorithm, spall and Tracy: ratios to two bare reads of the clock in the same run
+What zones cost, compared with IProf's own algorithm, spall and Tracy: ratios to two bare reads of the clock in the same run
 (zones_bench.c), the exact count of instructions by callgrind, and what is no time in a zone (zones_costs.c).
 
 A row is name, what it measures, the mark, measure(bench) → Row.
@@ -254,7 +254,7 @@ def calls(bench):
 
 
 def leave(bench):
-	"""From exec to the end of a process that calls exit() in two zones, beside one that does nothing."""
+	"""From exec to the end of a process that calls exit() in two zones, compared with one that does nothing."""
 	command = [os.path.join(folder(bench), "zones_costs"), "exit"]
 	inside, nothing = bench.wall_ms(command, 11), bench.wall_ms(["/bin/true"], 11)
 	return Row(f"{inside:.1f} ms", inside <= 50, least=f"{nothing:.1f} ms: /bin/true")

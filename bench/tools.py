@@ -15,7 +15,7 @@ ROOT_FRAMES = {"_start", "clone", "clone3", "__clone3", "start_thread", "_dl_sta
 
 
 class Recording:
-	"""One run of a target under a tool. cpu_s: the target's CPU time; own_s, own_mb: the tool's, beside it."""
+	"""One run of a target under a tool. cpu_s: the target's CPU time; own_s, own_mb: the tool's own."""
 
 	def __init__(self, tool, path, target, cost):
 		self.tool, self.path, self.target, self.stderr = tool, path, target, cost.stderr

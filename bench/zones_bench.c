@@ -1,7 +1,7 @@
 /*
  * What a zone costs, as a ratio to two bare reads of the clock in the same run, which is the least
  * that a zone could cost: batches of all variants take turns, each batch is divided by the
- * reference's of the same round, and the median of those ratios is what is told.  Ratios so made
+ * reference's of the same round, and the median of those ratios is reported.  Ratios so made
  * stay within two hundredths from run to run where the nanoseconds move by a tenth.  Time is the
  * thread's CPU time, so that other tasks' turns are none of it.
  *
@@ -236,7 +236,7 @@ int main(int argc, char **argv)
 		return 2;
 	for (int which = 0; which < chosen_count; which++)
 		over += tell(which);
-	/* Not the peers' way of ending, some of which wait for a viewer. */
+	/* Not by the peers' own exit: some wait for a viewer. */
 	fflush(stdout);
 	_exit(check && over ? 1 : 0);
 }

@@ -1,5 +1,5 @@
 /*
- * What zones cost beside time in them, one thing a run:
+ * What zones cost besides the time in them, one thing a run:
  *
  *	zones_costs pairs N		enters and leaves N times, in 8 zones; tells calls of malloc
  *	zones_costs memory ZONES THREADS	resident memory before and after each thread was in each

@@ -1,6 +1,6 @@
 /*
  * Zones while a reader looks at them: of zones_bench, 8,192 nodes and the reader, a process of its
- * own (zones_reader.c beside the program), that is let go on for each batch and stopped after it.
+ * own (zones_reader.c next to the program), that is let go on for each batch and stopped after it.
  */
 #define Prof_ENABLED
 #include <prof.h>

@@ -35,7 +35,7 @@ void cfi_bytes_fde(
 	struct cfi_bytes *b, uint64_t low, uint64_t size, const uint8_t *program, size_t count);
 /* The section at obj_addr 0x100000. */
 struct cfi_section cfi_bytes_section(const struct cfi_bytes *b);
-/* Makes a table of it, all of which is compiled, and frees it; *bad: how many entries are bad. */
+/* Makes a table of it, compiles all of it, and frees it; *bad: how many entries are bad. */
 struct cfi_table *cfi_bytes_compile(struct cfi_bytes *b, size_t *bad);
 /* The same for another processor. */
 struct cfi_table *cfi_bytes_compile_for(struct cfi_bytes *b, const struct arch *arch, size_t *bad);

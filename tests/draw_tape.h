@@ -1,7 +1,7 @@
 #ifndef SONDE_TESTS_DRAW_TAPE_H
 #define SONDE_TESTS_DRAW_TAPE_H
 
-/* A device for the displays of zones that writes down what it is told to draw. */
+/* A device for the displays of zones that writes down what it is to draw. */
 
 #include <stdbool.h>
 

@@ -39,7 +39,7 @@ void world_init(struct world *w);
 void world_deinit(struct world *w);
 /* Begins with the list, or attached. */
 void start(struct world *w, bool choose);
-/* Attached, after 20 frames of 10 ms, of which the 16th took 30. */
+/* Attached, after 20 frames of 10 ms, except the 16th, which took 30. */
 void world_of_frames(struct world *w);
 /* One frame of 9 ms and that for ai, in which the worker does 4 ms of physics. */
 void add_frame(struct world *w, uint64_t ai_ms);

@@ -17,7 +17,7 @@
 		if (!(truth))                                                                      \
 			zones_need_failed(__FILE__, __LINE__, #truth);                             \
 	} while (0)
-/* Both numbers are told. */
+/* A failure prints both numbers. */
 #define NEED_EQUAL(a, b)                                                                           \
 	zones_need_equal(__FILE__, __LINE__, #a " == " #b, (uint64_t)(a), (uint64_t)(b))
 _Noreturn void zones_need_failed(const char *file, int line, const char *what);
@@ -50,7 +50,7 @@ uint64_t zones_seen_trouble(const struct zones_seen *seen, enum zonewire_trouble
 /* The name of a zone by its id; good until the next call. */
 const char *zones_seen_name(const struct zones_seen *seen, uint32_t id);
 
-/* A clock that goes when it is told to, in ns; to be set before the first zone. */
+/* A clock that goes when asked to, in ns; to be set before the first zone. */
 void zones_seen_drive_clock(void);
 void zones_seen_pass(uint64_t ticks);
 /* Nobody reads it. */

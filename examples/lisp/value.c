@@ -1,7 +1,7 @@
 /*
  * Cells and the collector: mark and sweep over blocks of equal cells.
  *
- * The roots are the symbols and the C stack itself, every word of which that could be the address
+ * The roots are the symbols and the C stack itself: every word there that could be the address
  * of a cell is taken for one (H. Boehm, M. Weiser, "Garbage collection in an uncooperative
  * environment", 1988). So the interpreter's C code may keep cells in plain variables.
  */

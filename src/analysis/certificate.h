@@ -11,7 +11,7 @@
 
 /* Beyond these fractions a recording is not evidence. */
 #define CERTIFICATE_LOST_MAX	0.05 /* of the samples that were due: lost, or that never came */
-#define CERTIFICATE_CUT_MAX	0.05 /* of the samples: not walked whole, or guessed */
+#define CERTIFICATE_CUT_MAX	0.05 /* of the samples: truncated, or guessed */
 #define CERTIFICATE_ACCOUNT_MAX 0.02 /* of the system's CPU time: more or less in samples */
 /* Nor with fewer samples: then the other fractions are chance. */
 #define CERTIFICATE_SAMPLES_MIN 100

@@ -153,7 +153,7 @@ static void parse_frames(struct when_parser *p)
 	struct when_names names = {0};
 
 	if (next(p) == '(' || next(p) == '*')
-		fail_at(p, place, "a ':' goes beside a name");
+		fail_at(p, place, "a ':' must be next to a name");
 	else if (next(p) != '.')
 		names.module = parse_name(p, "a name is missing");
 	if (take(p, '.'))
@@ -209,7 +209,7 @@ static void fail_behind_primary(struct when_parser *p, char last)
 	char c = next(p);
 
 	if (c == ':' && (last == ')' || last == '*'))
-		fail_at(p, p->at, "a ':' goes beside a name");
+		fail_at(p, p->at, "a ':' must be next to a name");
 	else if (c == ':' || c == '.')
 		fail_at(p, p->at, "one ':' or '.' too many; " QUOTING);
 	else if (c == '(' || c == '*' || c == '\'' || is_bare(c))

@@ -208,17 +208,16 @@ static void put_list(struct strbuf *out, const struct live_list *list)
 	for (size_t i = 0; i < list->programs.count; i++)
 		put_program(out, &list->programs.data[i]);
 	if (list->hidden && geteuid() != 0)
-		message_print(
-			"%zu more process%s may not be looked at by this user: 'sudo sonde live' "
-			"shows those that have zones",
+		message_print("this user may not inspect %zu more process%s: 'sudo sonde live' "
+			      "shows those that have zones",
 			list->hidden, list->hidden == 1 ? "" : "es");
 }
 
 /* Prints why there is nothing to show. */
 static void say_none(const struct live_list *list)
 {
-	message_print("no program with zones runs%s; man sonde-live says how a program gets some",
-		list->hidden ? ", of those that this user may look at" : "");
+	message_print("no running program%s has zones; man sonde-live explains how to add them",
+		list->hidden ? " that this user may inspect" : "");
 }
 
 static struct error *list_programs(const struct live_options *options, struct strbuf *out)
@@ -248,7 +247,7 @@ static struct error *save(
 
 	if (strcmp(options->save, "-") == 0)
 		return error_new(ERROR_USAGE,
-			"--save: what is saved has holes in it, and goes to a file only");
+			"--save writes a sparse file, not standard output: expected a file name");
 	err = output_open(&output, options->save);
 	if (err)
 		return err;
@@ -326,11 +325,10 @@ static int live_run(const struct command *self, int argc, char **argv)
 	bool shows = !is_report && !options.save &&
 		     (operand || (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)));
 	if (options.asks_once && !is_report)
-		return options_usage_error(
-			self, "what a report is of (--frames, --for) goes with --once");
+		return options_usage_error(self, "--frames and --for need --once");
 	if (options.asks && !is_report && !shows)
-		return options_usage_error(self,
-			"options of what is shown (--mode, --zone …) need --once or a terminal");
+		return options_usage_error(
+			self, "display options (--mode, --zone …) need --once or a terminal");
 	/* If a file size limit is exceeded, writing must fail, not end us: the file is removed. */
 	signal(SIGXFSZ, SIG_IGN);
 	if (options.once.zone && !options.has_mode)

@@ -99,7 +99,7 @@ static const char text[] =
 	"left alternatives first; where it can match in several places, at the outermost, with\n"
 	"what * and modules take as short as can be. Without a colon it is the leaf.\n"
 	"\n"
-	"--when may be given several times, and beside other filters: each sees what the one\n"
+	"--when may be given several times, and with other filters: each sees what the one\n"
 	"before left. With `sonde record`, what does not match is counted, and its stacks are not\n"
 	"kept.";
 

@@ -35,7 +35,7 @@ static const char text[] =
 	"    sonde live game --once              its report as text, or --format json\n"
 	"    sonde live game --save game.zones   all it has counted, for sonde report\n"
 	"\n"
-	"Record zones beside samples, so that each sample knows its zones:\n"
+	"Record zones along with samples, so that each sample knows its zones:\n"
 	"\n"
 	"    sonde record ./game\n"
 	"    sonde report --view zones                    exact times, entries, ticks\n"

@@ -124,12 +124,12 @@ static void say_zones(const struct recorder_result *r, struct strbuf *line)
 	if (z->unknown > 0) {
 		strbuf_add(line, STR("; the zones of "));
 		count_put(line, z->unknown, "sample");
-		strbuf_add(line, STR(", on the CPU and off it, are not known"));
+		strbuf_add(line, STR(", on and off the CPU, are unknown"));
 	}
 	if (z->lost_events > 0) {
 		strbuf_add(line, STR("; "));
-		count_put(line, z->lost_events, "event");
-		strbuf_add(line, STR(" of zones lost"));
+		count_put(line, z->lost_events, "zone event");
+		strbuf_add(line, STR(" lost"));
 	}
 	say(line);
 }
@@ -225,7 +225,7 @@ static const struct {
 	const char *cause;
 } truncation_causes[] = {
 	{CAPTURE_TRUNCATED_MEMORY, "memory could not be read"},
-	{CAPTURE_TRUNCATED_RACE, "the stack changed while it was read"},
+	{CAPTURE_TRUNCATED_RACE, "the stack changed while being read"},
 	{CAPTURE_TRUNCATED_RULE, "no unwind rule"},
 	{CAPTURE_TRUNCATED_CORRUPT, "corrupt"},
 	{CAPTURE_TRUNCATED_DEPTH, "too deep"},
@@ -236,8 +236,7 @@ static void say_truncated(const struct recorder_result *r, struct strbuf *line)
 {
 	const char *separator = ": ";
 
-	count_put(line, r->truncated, "stack");
-	strbuf_add(line, STR(" not walked whole"));
+	count_put(line, r->truncated, "truncated stack");
 	for (size_t i = 0; i < ARRAY_SIZE(truncation_causes); i++) {
 		uint64_t count = r->counters[truncation_causes[i].counter];
 

@@ -116,15 +116,15 @@ static struct error *refusal(const struct live_process *p, const char *what)
 
 	if (p->uid != geteuid())
 		return error_new(ERROR_UNSUPPORTED,
-			"process %d (%s) is %s's, and only its user and root may see %s: try 'sudo "
-			"sonde live %d'",
+			"process %d (%s) belongs to %s; only that user and root may inspect %s: "
+			"try 'sudo sonde live %d'",
 			p->pid, p->name, user ? user->pw_name : "another user", what, p->pid);
 	if (p->uid == 0)
 		return error_new(ERROR_UNSUPPORTED,
-			"process %d (%s) lets nobody look at %s, not even root as it is here",
-			p->pid, p->name, what);
+			"process %d (%s): root has too few privileges here to inspect %s", p->pid,
+			p->name, what);
 	return error_new(ERROR_UNSUPPORTED,
-		"process %d (%s) does not let other programs look at %s: try 'sudo sonde live %d'",
+		"process %d (%s) does not let other programs inspect %s: try 'sudo sonde live %d'",
 		p->pid, p->name, what, p->pid);
 }
 

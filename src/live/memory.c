@@ -128,14 +128,14 @@ static const char *copy_all(
 	const char *problem;
 
 	if (!source_read(source, to, 0, ZONEWIRE_HEADER_BYTES))
-		return "is memory of zones that was cut off";
+		return "is truncated zones memory";
 	problem = zone_region_open(region, to, (size_t)source->size);
 	if (problem)
 		return problem;
 	copying.chunk = xalloc(CHUNK_BYTES);
 	if (!live_extents(region, copy_extent, &copying) || !settle_ticks(source, header) ||
 		!settle_event_rings(source, region))
-		problem = "is memory of zones that was cut off";
+		problem = "is truncated zones memory";
 	free(copying.chunk);
 	return problem;
 }
@@ -165,12 +165,12 @@ const char *live_memory_copy(struct live_memory *memory, const struct live_sourc
 	const char *problem;
 
 	if (source->size < ZONEWIRE_HEADER_BYTES)
-		return "is too short to be memory of zones";
+		return "is too short to be zones memory";
 	m.source.size = stated_bytes(source);
 	if (m.source.size > LIVE_BYTES_MAX)
-		return "is larger than memory of zones can be";
+		return "is larger than zones memory can be";
 	if (m.source.size < ZONEWIRE_HEADER_BYTES)
-		return "is memory of zones that was cut off";
+		return "is truncated zones memory";
 	m.size = (size_t)m.source.size;
 	m.data = reserve(m.size);
 	if (m.data == NULL)
@@ -208,7 +208,7 @@ static const char *map_sealed(struct live_memory *memory, int fd, uint64_t size)
 	void *data;
 
 	if (size > LIVE_BYTES_MAX)
-		return "is larger than memory of zones can be";
+		return "is larger than zones memory can be";
 	data = mmap(NULL, m.size, PROT_READ, MAP_SHARED, fd, 0);
 	if (data == MAP_FAILED)
 		return "can't be mapped";
@@ -228,7 +228,7 @@ const char *live_memory_open(struct live_memory *memory, int fd)
 	int seals;
 
 	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size < ZONEWIRE_HEADER_BYTES)
-		return "is too short to be memory of zones";
+		return "is too short to be zones memory";
 	seals = fcntl(fd, F_GET_SEALS);
 	if (seals >= 0 && (seals & F_SEAL_SHRINK))
 		return map_sealed(memory, fd, (uint64_t)info.st_size);

@@ -78,7 +78,7 @@ static uint32_t segment_count(int fd, const struct elf_header *elf)
 static const char *find_segment(
 	int fd, uint64_t fd_bytes, const struct elf_header *elf, struct live_source *source)
 {
-	const char *problem = "has no memory of zones in it; was its program linked with "
+	const char *problem = "contains no zones memory; was its program linked with "
 			      "libsonde-zones, and bit 1 of /proc/PID/coredump_filter set?";
 	uint32_t count = segment_count(fd, elf);
 
@@ -86,17 +86,17 @@ static const char *find_segment(
 		struct elf_segment s;
 		uint64_t magic;
 		if (!read_at(fd, &s, sizeof(s), elf->segments_offset + (uint64_t)i * sizeof(s)))
-			return "is a core dump that was cut off";
+			return "is a truncated core dump";
 		if (s.type != ELF_SEGMENT_LOAD || s.file_bytes < ZONEWIRE_HEADER_BYTES)
 			continue;
 		if (s.file_off >= fd_bytes) {
-			problem = "is a core dump that was cut off";
+			problem = "is a truncated core dump";
 			continue;
 		}
 		if (!read_at(fd, &magic, sizeof(magic), s.file_off) || magic != ZONEWIRE_MAGIC)
 			continue;
 		if (s.file_bytes > fd_bytes - s.file_off)
-			return "is a core dump that was cut off";
+			return "is a truncated core dump";
 		*source = (struct live_source){.fd = fd, .base = s.file_off, .size = s.file_bytes};
 		return NULL;
 	}
@@ -112,7 +112,7 @@ static const char *copy_core(
 	const char *problem;
 
 	if (!is_core(elf))
-		return "neither a core dump of this kind of machine nor a memory of zones";
+		return "neither a core dump of this kind of machine nor zones memory";
 	problem = find_segment(fd, bytes, elf, &source);
 	return problem ? problem : live_memory_copy(memory, &source);
 }
@@ -126,7 +126,7 @@ static struct error *copy_packed(struct live_memory *memory, const char *path)
 	if (err)
 		return err;
 	if (bytes.size && !is_compressed(&bytes))
-		err = error_new(ERROR_INPUT, "%s: neither a memory of zones nor a core dump", path);
+		err = error_new(ERROR_INPUT, "%s: neither zones memory nor a core dump", path);
 	else
 		err = decompress(path, LIVE_BYTES_MAX, &bytes, NULL);
 	if (err == NULL) {

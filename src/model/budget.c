@@ -18,7 +18,7 @@ const char *budget_sentence(enum budget_row row)
 		[BUDGET_THREAD] = "threads and processes" SUMMED_UP THERE_ARE_MORE(""),
 		[BUDGET_SAMPLE] = "samples were summed up in one, at [left out]" THERE_ARE_MORE(""),
 		[BUDGET_LABEL] = "labels were left out" THERE_ARE_MORE(""),
-		[BUDGET_EVENT] = "events of zones were left out" THERE_ARE_MORE(""),
+		[BUDGET_EVENT] = "zone events were left out" THERE_ARE_MORE(""),
 		[BUDGET_NOTE] = "notes were left out" THERE_ARE_MORE(""),
 	};
 

@@ -198,7 +198,7 @@ struct profile_stats {
 	uint64_t expected; /* by the clock */
 	uint64_t lost;
 	uint64_t foreign;  /* samples whose leaf belongs to no known function */
-	uint64_t critical; /* samples whose stack could not be walked whole */
+	uint64_t critical; /* samples whose stack could not be walked to its root */
 	uint64_t excluded; /* by WHEN */
 	uint64_t duration_ns;
 	uint64_t cpu_ns;	    /* that the target used */

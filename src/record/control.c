@@ -91,7 +91,8 @@ struct error *command_pipe_open(struct command_pipe *p, const char *path)
 		return error_system(errno, "--control %s", path);
 	if (fstat(fd, &stat) != 0 || !S_ISFIFO(stat.st_mode)) {
 		close(fd);
-		return error_new(ERROR_USAGE, "--control %s: it is there and no FIFO", path);
+		return error_new(
+			ERROR_USAGE, "--control %s: the file exists and is not a FIFO", path);
 	}
 	*p = (struct command_pipe){.fd = fd, .path = path, .is_ours = is_ours};
 	return NULL;

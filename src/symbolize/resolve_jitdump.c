@@ -61,7 +61,7 @@ static void jitdump_resolve(struct resolve_job *job)
 	job->status->has_names = jitdump_count(dump) != 0;
 	if (jitdump_is_cut(dump))
 		resolve_problem(
-			job, "the jitdump of process %lld is cut short", (long long)object->pid);
+			job, "the jitdump of process %lld is truncated", (long long)object->pid);
 	for (size_t i = 0; i < job->count; i++)
 		if (!job->is_known[i] &&
 			jitdump_find(dump, job->obj_addrs[i], object->begin_ns, job->arena, &place))

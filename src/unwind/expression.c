@@ -49,7 +49,7 @@ static void push_register(struct machine *m, uint64_t number, int64_t offset)
 	if (reg < UNWIND_REG_COUNT && unwind_regs_know(m->regs, reg))
 		push(m, m->regs->value[reg] + (uint64_t)offset);
 	else
-		cursor_fail(&m->c, "a register that is not known");
+		cursor_fail(&m->c, "unknown register");
 }
 
 /* Copies the value `from_top` entries below the top to the top. */

@@ -51,18 +51,18 @@ const char *zone_region_open(struct zone_region *region, const void *data, size_
 
 	*region = (struct zone_region){.data = data, .size = size};
 	if (size < ZONEWIRE_HEADER_BYTES)
-		return "is too short to be memory of zones";
+		return "is too short to be zones memory";
 	region_copy(h, data, sizeof(*h));
 	if (h->magic != ZONEWIRE_MAGIC)
 		return "is not a zones memory file";
 	if (h->version != ZONEWIRE_VERSION)
-		return "is memory of zones of a version that is not known here";
+		return "is zones memory of an unknown version";
 	/* Later fields read as zeros. */
 	if (h->header_bytes < offsetof(struct zonewire_header, exit_ticks) ||
 		h->region_bytes > size)
-		return "is memory of zones that was cut off";
+		return "is truncated zones memory";
 	if (h->clock_shift > 63 || h->clock_mult == 0 || h->clock > ZONEWIRE_CLOCK_CALLED)
-		return "is memory of zones without a clock";
+		return "is zones memory without a clock";
 	trouble = check_places(h);
 	h->program[sizeof(h->program) - 1] = '\0';
 	return trouble;

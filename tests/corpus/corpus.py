@@ -1,6 +1,6 @@
 """Other tools' files, and what those tools themselves make of them.
 
-The files are not a part of the project: they lie where $SONDE_CORPUS says, or in a folder beside the
+The files are not a part of the project: they lie where $SONDE_CORPUS says, or in a folder next to the
 project's; without them all is skipped.  A file here, FORMAT.py, is about some folders of the
 corpus, or some files of a folder.  It registers cases, and ends in corpus.main("FORMAT", patterns):
 
@@ -140,7 +140,7 @@ def judge(function, file):
 def table(title, rows):
 	text = [f"# {title}: other tools' files, and what sonde makes of them", "",
 		f"Made by `tests/corpus/{title}.py` (`make check` compares, `--update` rewrites).", "",
-		"| file | beside | result |", "|---|---|---|"]
+		"| file | compared with | result |", "|---|---|---|"]
 	for row in sorted(set(rows)):
 		text.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in row) + " |")
 	return "\n".join(text) + "\n"

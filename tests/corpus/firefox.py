@@ -91,7 +91,7 @@ def compare(file, profile, rename=lambda name: name):
 
 @corpus.case(PROFILER + "/**/gecko-2.json", "the profiler's snapshot of it, brought up to date")
 def gecko(file):
-	# A label of then, of which the profiler drops a part.
+	# A label of then; the profiler drops a part of it.
 	found = compare(file, snapshot("gecko-2.json"), lambda name: name.removeprefix("AutoEntryScript "))
 	return found + "; sonde keeps the AutoEntryScript of a label"
 
@@ -116,7 +116,7 @@ def samply(file):
 		found[row["name"]] = (before[0] + row["exclusive"], before[1] + row["inclusive"])
 	without_stack, _ = found.pop("[no stack]", (0, 0)) # a row of sonde's alone
 	corpus.same("functions", found, wanted)
-	return f"self and total of {len(found)} functions, {without_stack} samples without a stack beside them"
+	return f"self and total of {len(found)} functions, plus {without_stack} samples without a stack"
 
 
 def keys(value):

@@ -1,4 +1,4 @@
-"""gmon.out beside what gprof prints of it."""
+"""gmon.out compared with what gprof prints of it."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""perf.data files of kernels from 3.2 on, beside what perf 6.1, perf script and Chromium's quipper make of them."""
+"""perf.data files of kernels from 3.2 on, compared with what perf 6.1, perf script and Chromium's quipper make of them."""
 
 import collections
 import gzip
@@ -134,7 +134,7 @@ SYSTEM = re.compile(r"^(libc|ld-linux|libstdc\+\+|\[kernel|\[vdso)")
 def plain_stack(frames):
 	"""
 	Of (module, name), root first: the names from main on, as far as they do not depend on what is installed: frames of
-	the system's libraries and of the kernel, of which no names are in the file, are "system".
+	the system's libraries and of the kernel, whose names are not in the file, are "system".
 	"""
 	out = []
 	for module, name in frames:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Texts of perf script beside what stackcollapse-perf.pl makes of them.
+"""Texts of perf script compared with what stackcollapse-perf.pl makes of them.
 
 It makes names shorter and marks them, each option in its way, and shows the first event alone; here
 the same is done to what sonde read, frame by frame, and then all stacks and weights must be equal.

@@ -125,7 +125,7 @@ def pyroscope_heap(file):
 @corpus.case("pprof/grafana+pyroscope/pkg/pprof/testdata/profile_*", "pprof -raw")
 def pyroscope(file):
 	if ".raw.txt" in file.name:
-		raise corpus.Reason("a dump of the profile beside it")
+		raise corpus.Reason("a dump of the profile next to it")
 	packed = file.with_name(file.name + ".raw.txt.gz")
 	text = gzip.decompress(corpus.expected(packed)) if packed.exists() else corpus.expected(file, ".raw.txt")
 	return same_profile(file, text.decode(), simple=file.name.endswith("rust"))

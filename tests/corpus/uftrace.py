@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""uftrace's folders beside uftrace report and uftrace dump --flame-graph."""
+"""uftrace's folders compared with uftrace report and uftrace dump --flame-graph."""
 
 import re
 
@@ -37,7 +37,7 @@ def c_small(file):
 		wanted[tuple(stack.split(";"))] = int(weight)
 	left_out = set(stacks) - set(wanted)
 	assert set(wanted) <= set(stacks) and all(stacks[s] < 1000 for s in left_out), left_out
-	# Where a function calls others uftrace has more than its own report: time is told once for both.
+	# Where a function calls others uftrace has more than its own report: the time of both is counted once.
 	leaves = {s: w for s, w in wanted.items() if not any(o[:len(s)] == s and o != s for o in wanted)}
 	corpus.same_stacks({s: stacks[s] // 1000 for s in leaves}, leaves)
 	return f"{names} functions with times and calls, {len(wanted)} stacks, the weights of {len(leaves)} that call nothing"

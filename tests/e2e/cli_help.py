@@ -35,7 +35,7 @@ def test_every_command_has_help():
 
 
 def topics():
-	"""What help explains beside commands."""
+	"""What help explains besides commands."""
 	return re.findall(r"^  help ([a-z]+)  +\S", check(sonde("help")).out, re.MULTILINE)
 
 

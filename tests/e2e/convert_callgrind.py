@@ -75,7 +75,7 @@ def test_functions_are_in_their_own_files(folder):
 
 
 def test_names_that_kcachegrind_lists(folder):
-	"""callgrind.out* is told by how it begins, unless an extension says something else."""
+	"""callgrind.out* is recognized by how it begins, unless an extension says something else."""
 	source = str(GOLDEN / "shares.folded")
 	for name, begins in (("callgrind.out.7", "# callgrind"), ("callgrind.out", "# callgrind"), ("callgrind.out.dump", "sonde-dump")):
 		assert sonde("convert", source, "-o", str(folder / name)).status == 0

@@ -161,7 +161,7 @@ def _call(function):
 
 
 def _in_a_line(error):
-	"""What failed and where, so that a log of which only the first lines are shown tells it. TAP has a
+	"""What failed and where, so that the first lines of a log show it. TAP has a
 	meaning for #, unless it is escaped."""
 	place = ""
 	for frame in traceback.extract_tb(error.__traceback__):

@@ -111,7 +111,7 @@ def hidden(stack, regex):
 class Selection:
 	"""What filters leave: samples that the views see, weights of <spontaneous>, and the total.
 
-	A stack of which nothing is left is () where a caller of its root is charged, None where all of it is
+	A stack without remaining frames is () where a caller of its root is charged, None where all of it is
 	hidden: neither has rows, but the first counts for <spontaneous>."""
 
 	def __init__(self, samples, width=1):

@@ -100,7 +100,7 @@ class Program:
 			for span in self.spans[thread]:
 				spent[span.zone] += max(0, min(span.end, tick.end) - max(span.start, tick.start))
 			for time, zone in self.entered[thread]:
-				# What is entered at the end of a tick is told by the next one.
+				# An entry at the end of a tick counts in the next one.
 				entries[zone] += tick.start <= time < tick.end
 			for zone in sorted({*spent, *entries}):
 				if spent[zone] or entries[zone]:

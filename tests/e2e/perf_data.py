@@ -1,4 +1,4 @@
-"""What perf records here, beside what perf makes of it: stacks as perf script has them, shares as perf report."""
+"""What perf records here, compared with what perf makes of it: stacks as perf script has them, shares as perf report."""
 
 import collections
 import json
@@ -150,7 +150,7 @@ def test_own_recording_agrees(folder):
 		report = json.loads(check(sonde("report", file, "--format", "json", "--limit", "0")).out)
 		shares.append({r["name"]: 100 * r["inclusive"] / report["total"] for r in report["rows"]})
 	for name in ("many", "deep", "work"):
-		# Five standard deviations of the difference of two shares, none of which is far from a half.
+		# Five standard deviations of the difference of two shares; none is far from a half.
 		assert abs(shares[0][name] - shares[1][name]) < 500 * math.sqrt(0.5 / DUE) + 1, (name, shares)
 
 

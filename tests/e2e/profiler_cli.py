@@ -32,7 +32,7 @@ class Session:
 		loaded = self.run("load", self.path)
 		daemon = re.search(r"as pid (\d+)", loaded.err)
 		self.pid = int(daemon[1]) if daemon else None
-		# It gives its daemon half a second to begin, which is little beside other work.
+		# It gives its daemon half a second to begin, which is short on a busy machine.
 		until = time.monotonic() + 60
 		while loaded.status != 0 and time.monotonic() < until:
 			time.sleep(0.5)

@@ -365,7 +365,7 @@ def test_threads_made_while_attaching_are_sampled_once(folder):
 
 def check_both_busy(r):
 	"""Two threads worked, sampled by clocks on the CPUs. Which part of its time such a clock finds a
-	program at work is told truly only of a program that is alone: see record_machine.py."""
+	program at work is exact only for a program that runs alone: see record_machine.py."""
 	threads = roots(r, "thread")
 	assert len([name for name, share in threads.items() if share > 0.1]) == 2, threads
 	check_told(r)

@@ -156,7 +156,7 @@ def test_kill_9_of_the_target(folder):
 		os.kill(int(pid_file.read_text()), signal.SIGKILL)
 		assert running.end() == -signal.SIGKILL
 		r = running.recording
-		# What a late recorder's ring could not hold is told.
+		# What a late recorder's ring could not hold is reported.
 		recorded = (r.stats["counted"] + r.stats["lost"]) * recording.INTERVAL_NS / 1e9
 		assert recorded >= used - ACCOUNTS_S, (r.stats, used)
 		assert not any(note["kind"] == "incomplete" for note in r.notes), r.notes

@@ -1,4 +1,4 @@
-"""Events beside time, of programs that know how many there were."""
+"""Events besides time, of programs that know how many there were."""
 
 import os
 import re

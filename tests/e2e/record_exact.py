@@ -1,5 +1,5 @@
 """The exact engine: every stack whole, however deep and however short-lived; how it is refused; and how it
-comes to the default one, which has it loaded beside."""
+comes to the default one, which has it loaded as well."""
 
 import collections
 import itertools

@@ -58,7 +58,7 @@ def compare(found, alone, zones=True):
 	# Each has a file for its errors.
 	found["files"].pop(2), alone["files"].pop(2)
 	if zones:
-		# The one thing that a program is told, for its zones' sake.
+		# The only variable that a program gets, for its zones' sake.
 		found["environ"], told = re.subn("SONDE_ZONES=[^\0]*\0", "", found["environ"])
 		assert told == 1, found
 	for key in alone:

@@ -41,7 +41,7 @@ def test_writes_that_fail(folder):
 		assert kinds(r) & {"incomplete", "lost"}, r.notes
 		assert "child process" not in r.done.err, r.done
 		if when == "2":
-			# That hardly a sample was taken is told too, and rightly.
+			# It also reports, rightly, that hardly a sample was taken.
 			assert "was not sampled: the recording could not be written" in r.done.err, r.done
 
 
@@ -141,7 +141,7 @@ def test_a_reader_that_reads_not_holds_up_nobody_but_sonde(folder):
 	assert recorder.wait(timeout=60) == 0
 	r = recording.Recording(copy)
 	assert r.stats["counted"] > 0, r.stats
-	# All that were due are there, or what is missing is told: thinned, or time when so fast a clock was late.
+	# All that were due are there, or the missing ones are reported: thinned, or time when so fast a clock was late.
 	thinned = sum(note["count"] for note in r.notes if "fell behind" in note["text"])
 	late_ns = sum(row["exclusive"] for row in r.json("--limit", "0")["rows"] if row["name"] == "[lost]")
 	taken, due = r.stats["counted"] + r.stats["lost"] + thinned, r.stats["cpu_ns"] / 50000

@@ -41,7 +41,7 @@ def test_each_level_of_paranoia(folder):
 		harness.check(r.done, 4)
 		faults.check_accounted(r, r.done.err, 0.9)
 		r.check_whole()
-		# Who may see the kernel sees it, and who may not is told so.
+		# The summary reports it where the kernel may not be sampled.
 		assert ("kernel code could not be sampled" in r.done.err) == (level == 2), (level, r.done)
 
 
@@ -52,7 +52,7 @@ def test_a_target_that_hides(folder):
 	harness.check(r.done)
 	r.check_truth(r.done.out)
 	r.check_whole()
-	# Deeper than what the kernel copies, its stack cannot be read; that is told.
+	# Deeper than what the kernel copies, its stack cannot be read; the summary reports it.
 	r = as_nobody(folder, program, 1000, harness.work(100), name="deep.prof")
 	harness.check(r.done)
 	assert r.done.out == "down 1 1\n" and r.share("down", exclusive=True) > 0.95
@@ -110,7 +110,7 @@ def test_many_recordings_of_one_user(folder):
 			assert (folder / f"{i}.mark").exists()
 			faults.check_accounted(recording.Recording(folder / f"{i}.prof"), err, 0.9)
 			continue
-		# Nothing was run then, and it is told what to do.
+		# Nothing was run then, and the message says what to do.
 		assert status == 125 and not (folder / f"{i}.mark").exists(), (status, err)
 		assert len(err.splitlines()) == 1 and "perf_event_mlock_kb" in err, err
 	assert recorded >= 1

@@ -19,7 +19,7 @@ def test_overflow_is_the_target_s_own_end(folder):
 	program = recording.program(folder, "overflow", "-Wno-infinite-recursion")
 	r = faults.as_if_alone(folder, program, "plain", preexec_fn=core_free)
 	assert r.done.status == -signal.SIGSEGV
-	# So deep, and over so soon: what could not be walked whole is counted, and the rest is true.
+	# So deep, and over so soon: what is truncated is counted, and the rest is true.
 	assert all("sink" in frames or frames[0] in recording.ROOTS for frames, _ in r.stacks if frames), r.stacks
 
 
@@ -67,7 +67,7 @@ def test_overwritten_return_addresses(folder):
 	for lie in ("self", "kernel", "hole", "zero", "ones", "code"):
 		r = faults.as_if_alone(folder, program, lie, harness.work(125), name=f"{lie}.prof")
 		assert r.done.status == 0
-		# The innermost frame is true, and what leads nowhere is told, not guessed.
+		# The innermost frame is true, and what leads nowhere is reported, not guessed.
 		assert r.share("victim", exclusive=True) > 0.9, r.stacks
 		for frames, count in r.stacks:
 			if frames[-1:] == ["victim"] and count > 20:

@@ -8,7 +8,7 @@ import recording
 
 
 def storm(folder, what, count, *more, **options):
-	"""A storm passes as if alone, and is sampled, or what is not is told."""
+	"""A storm passes as if alone, and is sampled, or the rest is reported."""
 	program = recording.program(folder, "storm", "-Wno-clobbered")
 	r = faults.as_if_alone(folder, program, what, count, *more, **options)
 	assert r.done.status == 0 and r.done.out == f"{what} {count}\n", r.done
@@ -47,7 +47,7 @@ def test_ten_thousand_threads_at_once(folder):
 	truth = folder / "truth"
 	r = storm(folder, "crowd", 1000 if harness.SANITIZED else 10000, env={"STORM_TRUTH": str(truth)})
 	# The system's work for so many threads may be most of the time, so theirs is measured. They are
-	# ten thousand to one recorder: what it could not take up is told, and then it is theirs.
+	# ten thousand to one recorder: what it could not take up is reported, and then it is theirs.
 	asked_ns = r.stats["cpu_ns"] / r.stats["expected"]
 	due, sampled = int(truth.read_text()) / asked_ns, r.share("little") * r.stats["counted"]
 	told = max(0, r.stats["expected"] - r.stats["counted"])
@@ -141,7 +141,7 @@ def test_the_recorder_out_of_memory_in_a_group(folder):
 
 
 def test_an_orphan_is_recorded_until_its_parent_ends(folder):
-	"""A daemon: forked twice, in a session of its own. It goes on, which is told."""
+	"""A daemon: forked twice, in a session of its own. It goes on, and the summary reports it."""
 	program = recording.program(folder, "fate")
 	mark = folder / "mark"
 	r = recording.record(folder, "sh", "-c",

@@ -45,7 +45,7 @@ def test_a_guess_is_marked_and_counted(folder):
 	notes = [note for note in r.notes if "contain a guessed caller" in note["text"]]
 	assert len(notes) == 1 and notes[0]["kind"] == "guessed", r.notes
 	assert notes[0]["count"] > NAPS / 4, notes
-	assert "with a guessed caller" in r.err and " 0 stacks not walked whole" not in r.err, r.err
+	assert "with a guessed caller" in r.err and " 0 truncated stacks" not in r.err, r.err
 
 
 harness.main()

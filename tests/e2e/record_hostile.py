@@ -1,6 +1,6 @@
 """Recordings of programs whose own description is damaged: unwind rules, debug information, symbols,
 section and program headers. They run; recording them must not crash, hang, or take memory without
-bound, the file must open, and what was not walked whole must be counted."""
+bound, the file must open, and what was truncated must be counted."""
 
 import random
 import re
@@ -31,7 +31,7 @@ class Elf:
 			for row in rows]
 
 	def damage(self, chosen, r):
-		"""Changes some bytes of sections of which chosen says so."""
+		"""Changes some bytes of the sections that chosen selects."""
 		for name, off, size in self.sections:
 			if not chosen(name) or size == 0 or name == ".bss":
 				continue

@@ -72,7 +72,7 @@ def test_jitdump(folder):
 
 
 def test_jitdump_that_is_written_late(folder):
-	"""Then only what stood somewhere at the beginning of each second can be told."""
+	"""Then only the code at each place at the beginning of each second is known."""
 	r = record_jit(folder, "late")
 	names = {frame for frames, _ in r.stacks for frame in frames}
 	assert {"jit_early", "jit_late"} <= names, names
@@ -144,7 +144,7 @@ def test_jitdump_without_unwind_information(folder):
 
 
 def test_jitdump_with_broken_records(folder):
-	"""They are passed over and counted, and those beside them hold."""
+	"""They are passed over and counted, and those next to them hold."""
 	r = recording.record(folder, recording.program(folder, "jit_frames"), "broken", 30, harness.work(600), cwd=folder)
 	assert note_count(r, "jitdump") == 12, r.notes
 	check_frames(r, 30, 0.995)

@@ -42,8 +42,8 @@ def record_while(folder, targets, seconds=0.4):
 
 
 def told(r):
-	"""Samples that were due and are not there, which is told: of a busy machine a recorder that has to
-	wait for its CPU loses some, of whomever."""
+	"""Samples that were due and are missing, as the notes report: on a busy machine a recorder that has to
+	wait for its CPU loses some, of any thread."""
 	return max(0, r.stats["expected"] - r.stats["counted"])
 
 
@@ -207,7 +207,7 @@ def machine_seconds():
 
 def alone(record, targets):
 	"""A recording of targets while next to nobody else is at work. The clock of a CPU finds who is at
-	work when it ticks, and beside tests of the preload engine we have seen 0.66 to 1.13 of the samples that
+	work when it ticks, and next to tests of the preload engine we have seen 0.66 to 1.13 of the samples that
 	were due. The ticks were there, and went to others; that these begin and end in step with the clock
 	is what we suppose, and have not shown."""
 	if refusal():

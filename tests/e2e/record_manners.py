@@ -68,7 +68,7 @@ def test_streams_are_the_command_s(folder):
 
 def test_last_lines(folder):
 	r = recording.record(folder, fate(folder), harness.work(50, least=50), "exit", 0)
-	for word in ("samples", "expected", "lost", "not walked whole", "without symbols", "wrote"):
+	for word in ("samples", "expected", "lost", "truncated stack", "without symbols", "wrote"):
 		assert word in r.done.err, r.done
 	assert r.done.err.splitlines()[-1].endswith("; next: sonde report " + str(r.path)), r.done
 

@@ -102,7 +102,7 @@ def test_what_is_no_fifo_is_refused(folder):
 	path = folder / "file"
 	path.write_text("")
 	done = harness.sonde("record", "--control", path, "-o", folder / "x.prof", "true")
-	assert done.status == 125 and "it is there and no FIFO" in done.err, done
+	assert done.status == 125 and "the file exists and is not a FIFO" in done.err, done
 	assert path.exists() and not (folder / "x.prof").exists()
 
 

@@ -16,7 +16,7 @@ SECONDS = 4
 
 @contextlib.contextmanager
 def busy():
-	"""Four loops beside."""
+	"""Four busy loops at the same time."""
 	loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
 	try:
 		yield

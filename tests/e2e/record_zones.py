@@ -93,7 +93,7 @@ def test_samples_know_their_zones(folder):
 	assert right > 300, (right, wrong)
 	# An instant of a zone's beginning or end in its own function, before or after the clock is read.
 	assert len(wrong) <= 1 + right // 250, (right, wrong)
-	assert "not known" not in done.err, done.err
+	assert "are unknown" not in done.err, done.err
 
 
 def test_samples_of_the_preloaded_library_know_their_zones(folder):
@@ -206,9 +206,9 @@ def test_threads_that_cannot_be_told_apart_are_counted(folder):
 	recording = ZoneRecording(folder / "z.prof")
 	threads = {row[2] for row in recording.rows}
 	entered = sum(row[4]["zone-entries"] for row in recording.rows if names(row[0]) == "_global/worker")
-	notes = [note for note in recording.notes if "threads that had their place" in note]
+	notes = [note for note in recording.notes if "threads that took their places" in note]
 	assert len(notes) == 1, recording.notes
-	# As many as have worked, but for the first and the last, of which a part may be missing.
+	# As many as have worked, but for the first and the last, which may be incomplete.
 	merged = int(re.search(r"\d+", notes[0]).group())
 	assert abs(merged + len(threads) - entered / 3) <= 2 + len(threads), (merged, len(threads), entered)
 
@@ -250,7 +250,7 @@ def test_zones_that_are_too_quick_are_told(folder):
 	assert_true_zones(recording, truth)
 	unknown = [s for s in recording.taken if s[1] and names(s[1]) == "[unknown]"]
 	if unknown:
-		assert re.search(rf"the zones of {len(unknown):,} samples?, on the CPU and off it, are", done.err), \
+		assert re.search(rf"the zones of {len(unknown):,} samples?, on and off the CPU, are", done.err), \
 			(len(unknown), done.err)
 		assert any("shown as [unknown]" in note for note in recording.notes), recording.notes
 
@@ -296,7 +296,7 @@ def test_lost_ticks_of_running_programs_are_counted(folder):
 	time.sleep(0.3)
 	recorder = subprocess.Popen([harness.SONDE, "record", "-o", folder / "z.prof", "-p", str(program.pid)],
 		stderr=subprocess.PIPE, text=True)
-	# The memory of zones is seen, so their ring.
+	# The zones memory is seen, so their ring.
 	wait_until(lambda: "memfd:sonde-zones" in pathlib.Path(f"/proc/{recorder.pid}/maps").read_text())
 	stand_still(recorder, 1.5)
 	err = recorder.communicate()[1]
@@ -352,7 +352,7 @@ def test_without_events_samples_say_so(folder):
 	recording = ZoneRecording(folder / "z.prof")
 	assert recording.zones()["_global/frame"][0] > 5
 	assert {names(s[1]) for s in recording.taken} <= {"[unknown]", ""}
-	assert "not known" in done.err, done.err
+	assert "are unknown" in done.err, done.err
 
 
 def test_events_are_stored_if_asked_for(folder):
@@ -371,8 +371,8 @@ def test_events_that_are_lost_are_told(folder):
 	"""The same number by the recorder and in what it wrote."""
 	done, recording, truth = record(folder, zoned(folder), "storm", "300", options=("--zones=events",))
 	assert_true_zones(recording, truth)
-	said = re.search(r"; ([\d,]+) events? of zones lost", done.err)
-	noted = [note for note in recording.notes if "of zones were lost" in note or "of a zone was lost" in note]
+	said = re.search(r"; ([\d,]+) zone events? lost", done.err)
+	noted = [note for note in recording.notes if "zone events were lost" in note or "zone event was lost" in note]
 	assert len(noted) == (said is not None), (done.err, noted)
 	# A storm is some hundred times as many as a ring has.
 	assert said and int(said.group(1).replace(",", "")) > 65536, done.err

@@ -153,7 +153,7 @@ EMPTY = 'sonde-dump 1\nmetric "samples" "count"\nmetric "cpu-time" "ns" default\
 
 
 def test_a_profile_of_nothing_has_every_view(folder):
-	"""With filters of samples too, of which there are none."""
+	"""Also with filters of samples, though there are none."""
 	path = folder / "empty.dump"
 	path.write_text(EMPTY)
 	for view in ("functions", "callers", "tree", "graph", "deep", "modules", "lines", "threads", "zones", "heat", "stats"):

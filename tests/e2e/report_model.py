@@ -61,7 +61,7 @@ def check_head(case, data, selection):
 
 
 def check_remarks(data, selection):
-	"""Weight that is in no row is told of."""
+	"""A note reports weight that is in no row."""
 	texts = " ".join(note["text"] for note in data["notes"])
 	hidden = sum(w[0] for stack, w, matched in selection.left if matched and stack is None)
 	assert (hidden != 0) == ("no frame of its stacks" in texts), (hidden, texts)

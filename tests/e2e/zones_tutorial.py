@@ -85,7 +85,7 @@ def test_each_command_works(folder):
 					stderr=subprocess.DEVNULL, env={**os.environ, "HOME": str(folder)})
 				wait_for_frames(game.pid)
 				continue
-			# Others of the name may run beside; and there is no terminal here.
+			# Others of the name may run; and there is no terminal here.
 			command = command.replace("live chocolate-doom", f"live {game.pid}")
 			if command == f"sonde live {game.pid}":
 				command += " --once"

@@ -6,7 +6,7 @@
  *
  * PATH is a seed or a folder of seeds; a harness may make further ones itself (fuzz_seed). Prints
  * TAP, a point a seed. Every seed has a process of its own, which notes in shared memory where it
- * is, so a crash or a hang (10 s of CPU time on one input, of which a busy machine gives none; or
+ * is, so a crash or a hang (10 s of CPU time on one input, or, as a busy machine may give none,
  * two minutes) names its mutant, which is kept in a file.
  */
 

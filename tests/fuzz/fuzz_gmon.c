@@ -1,5 +1,5 @@
 /*
- * The gmon.out reader on any bytes, beside a program that is sound; and, where the bytes begin as
+ * The gmon.out reader on any bytes, with a program that is sound; and, where the bytes begin as
  * an ELF file does, on any program.  What it accepts is a whole profile.
  */
 #include <assert.h>

@@ -3,7 +3,7 @@
  * profile (the builder checks that).  Each writer can write it, or says why not, and what the
  * format's own reader makes of that is a whole profile again.
  *
- * One writer an input, which one is told by its size: mutants are of many sizes.
+ * One writer an input, chosen by its size: mutants are of many sizes.
  */
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /*
- * A program's memory of zones, made of any bytes: opened, read, followed and shown as `sonde live`
+ * A program's zones memory, made of any bytes: opened, read, followed and shown as `sonde live`
  * does, and read as a profile; and, where the bytes begin as an ELF file does, a core dump that may
  * have such memory in it.
  */

@@ -2,7 +2,7 @@
 
 The page is made, never written: `make golden` (files.py --update) rewrites it. Run without an argument this
 says, as TAP, whether the page is behind, and which files open with no sentence of their own. A header is listed where no
-.c file of its name stands beside it.
+.c file of its name stands next to it.
 """
 
 import os

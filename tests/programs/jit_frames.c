@@ -6,9 +6,9 @@
  *
  *	told	so do their frames
  *	silent	their frames do not
- *	changed	they are told; for the last two thirds of the time other code is in the same place,
- *		with other frames, and for the last third that is moved
- *	broken	they are told, and there are records that make no sense between them
+ *	changed	so do their frames; for the last two thirds of the time other code is in the same
+ *		place, with other frames, and for the last third that is moved
+ *	broken	so do their frames, with malformed records between them
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -222,7 +222,7 @@ static void move(const uint8_t *from, const uint8_t *to, size_t size)
 
 /* ---- functions ---- */
 
-/* Code comes to its place; is_moved: it is told to have been elsewhere. */
+/* Code comes to its place; is_moved: according to the jitdump, it was elsewhere before. */
 static void place(const char *name, uint8_t *at, const struct buffer *code, uint32_t before,
 	uint32_t inside, bool is_moved)
 {

@@ -1,6 +1,6 @@
 /*
  * slowed MS: three functions that use CPU time, by their thread's own clock: `steady` and `calm`
- * 300 ms each, `slowed` as many as it is told.
+ * 300 ms each, `slowed` as many as MS says.
  */
 #include <stdlib.h>
 #include <time.h>

@@ -2,7 +2,7 @@
  * Works until it has used so much CPU time, and prints how much that was by the system's account.
  *
  * used SECONDS WORK [SLEEPERS]: WORK is "user", in its own code; "kernel", in system calls; or
- * "both".  SLEEPERS threads beside it sleep for a millisecond, work a little, and sleep again.
+ * "both".  SLEEPERS other threads sleep for a millisecond, work a little, and sleep again.
  *
  * Truth: "used SECONDS" and, as a part of it, "kernel SECONDS", of all threads together.
  */

@@ -15,7 +15,7 @@
  *	zoned broken               zones without end
  *	zoned extra                ends without zone
  *	zoned sleep MS             sleeps in a zone
- *	zoned wait                 runs in frames until it is told to end by SIGTERM
+ *	zoned wait                 runs in frames until SIGTERM ends it
  */
 #define Prof_ENABLED
 #include <prof.h>

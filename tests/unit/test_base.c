@@ -602,7 +602,7 @@ static void expect_sorted(size_t count, uint64_t mask)
 	free(items);
 }
 
-/* Runs of so many items each, of which each begins before the end of the last `reach` ones. */
+/* Runs of so many items each; each begins before the end of the last `reach` ones. */
 static void expect_runs_sorted(size_t run, size_t runs, size_t reach)
 {
 	size_t count = run * runs;

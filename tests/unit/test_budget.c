@@ -75,7 +75,7 @@ static void test_halves_and_doubles(void **state)
 	assert_int_equal(b.halvings, 2);
 }
 
-/* While the target sleeps, nothing can be told of a share of its work. */
+/* While the target sleeps, no share of its work is known. */
 static void test_idle(void **state)
 {
 	struct budget_use use;

@@ -126,7 +126,7 @@ static void test_innermost_only(void **state)
 	expect("g f x f y 5\nh f y 2\n", "f", "x 5, h 2, g 0* > f 0 7 > y 7, x 0*");
 }
 
-/* An edge of two stacks, one of which comes back: what is left of it is no recursion. */
+/* An edge of two stacks, one of which comes back: the rest of it is not recursive. */
 static void test_partly_recursive(void **state)
 {
 	(void)state;

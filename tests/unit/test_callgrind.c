@@ -225,7 +225,7 @@ static void ids_are_of_three_spaces(void **state)
 	assert_int_equal(cost(p, "f", "[unknown]", 1), 5);
 	/* The callee's object and file are the caller's again. */
 	assert_int_equal(cost(p, "f", "f", 2), 6);
-	assert_true(has_note(p, NOTE_BAD_RECORD, "no line before has named"));
+	assert_true(has_note(p, NOTE_BAD_RECORD, "no earlier line defines"));
 	profile_destroy(p);
 }
 
@@ -285,7 +285,7 @@ static void units_and_formulas_make_metrics(void **state)
 	assert_int_equal(p->total[2], 10);
 	assert_int_equal(p->total[3], 4000);
 	assert_int_equal(p->total[4], 26);
-	assert_true(has_note(p, NOTE_BAD_RECORD, "formulas of events"));
+	assert_true(has_note(p, NOTE_BAD_RECORD, "a formula of an event"));
 	profile_destroy(p);
 }
 
@@ -298,7 +298,7 @@ static void parts_are_summed_and_checked(void **state)
 	(void)state;
 	assert_int_equal(p->total[0], 7);
 	assert_true(has_note(p, NOTE_INFO, "all parts and threads"));
-	assert_true(has_note(p, NOTE_INFO, "sum up to something else"));
+	assert_true(has_note(p, NOTE_INFO, "a total in the file differs"));
 	profile_destroy(p);
 }
 
@@ -365,7 +365,7 @@ static void files_of_nothing_are_errors(void **state)
 {
 	static const char *const files[][2] = {
 		{"# callgrind format\nfn=f\n1 1\n", "no 'events:' line"},
-		{"events: Ir\nfn=f\nx\n", "no line is a cost (line 3"},
+		{"events: Ir\nfn=f\nx\n", "no valid cost line (the first malformed line is 3)"},
 		{"events: Ir\nfn=f\n1 9223372036854775807\n1 1\n", "exceeds 64 bits"},
 	};
 
@@ -395,7 +395,7 @@ static void memory_is_bounded(void **state)
 	struct profile *p = read_text(text.data);
 	assert_int_equal(p->total[0], lines);
 	assert_true(p->stack_count < lines / 4);
-	assert_true(has_note(p, NOTE_BAD_RECORD, "summed on functions"));
+	assert_true(has_note(p, NOTE_BAD_RECORD, "are added to their functions"));
 	profile_destroy(p);
 	strbuf_deinit(&text);
 }

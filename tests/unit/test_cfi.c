@@ -509,7 +509,7 @@ static void test_bare_code(void **state)
 	vec_deinit(&b.out);
 }
 
-/* More rules than a row can number: some rows go without, and that is told. */
+/* More rules than a row can number: some rows go without, and are counted. */
 static void test_too_many_rules(void **state)
 {
 	struct cfi_bytes b = {.eh = true};

@@ -370,7 +370,7 @@ static bool compare_path(const char *path)
 	return is_comparable;
 }
 
-/* Known functions of start-up code are there beside the entry's, which ends where they begin. */
+/* Known functions of start-up code are there besides the entry's, which ends where they begin. */
 static void test_known_starts(void **state)
 {
 	struct cfi_bare bare[BARE_CODE_MAX];

@@ -71,8 +71,8 @@ static void test_bad_slices(void **state)
 	(void)state;
 	/* As speedscope has it: a's end finds b, and a ends with its thread. */
 	expect_folded(p, ZONE_TIME, "a 5000\na;b 10000\n");
-	expect_note(p, NOTE_BAD_RECORD, 2, "fit none");
-	expect_note(p, NOTE_BAD_RECORD, 2, "no time or no kind");
+	expect_note(p, NOTE_BAD_RECORD, 2, "match no open slice");
+	expect_note(p, NOTE_BAD_RECORD, 2, "no time or no type");
 	expect_note(p, NOTE_INCOMPLETE, 1, "not ended");
 	expect_note(p, NOTE_INFO, 2, "not stacks");
 	assert_int_equal(p->note_count, 4);
@@ -174,7 +174,7 @@ static void test_v8(void **state)
 	profile_destroy(p);
 }
 
-/* Children that no node is told of: the tree is what it is without them. */
+/* Children that no node lists: the tree is what it is without them. */
 static void test_v8_children(void **state)
 {
 	const unsigned int children = 400000;

@@ -290,7 +290,7 @@ struct agreement {
 	uint64_t compared, equal;
 };
 
-/* Whether the CFAs of both rules are the same, as far as that can be told without registers. */
+/* Whether the CFAs of both rules are the same, as far as that is known without registers. */
 static bool is_comparable(const struct cfi_rule *real, const struct cfi_rule *ours)
 {
 	return (real->kind == CFI_SP && ours->kind != CFI_CODE_BP) ||

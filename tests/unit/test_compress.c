@@ -137,7 +137,7 @@ static void sink_packs(void **state)
 	}
 }
 
-/* The first failed write is told, and what has been packed since is dropped. */
+/* The first failed write is reported, and what was packed since is dropped. */
 static void sink_tells_of_failure(void **state)
 {
 	struct sink sink;

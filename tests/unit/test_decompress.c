@@ -143,7 +143,7 @@ static void refuses_cut_data(void **state)
 	}
 }
 
-/* All of the text that cut off data tell of, where that is asked for; never a byte beside it. */
+/* All of the text that cut off data tell of, where that is asked for; never another byte. */
 static void gives_what_is_left_of_cut_data(void **state)
 {
 	(void)state;

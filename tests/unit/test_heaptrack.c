@@ -130,7 +130,7 @@ static void bad_lines(void **state)
 
 	(void)state;
 	expect_stacks(p, "allocations", "main 2\n");
-	assert_true(has_note_of(p, NOTE_BAD_RECORD, "line 5 is the first"));
+	assert_true(has_note_of(p, NOTE_BAD_RECORD, "the first is line 5"));
 	assert_true(has_note_of(p, NOTE_INCOMPLETE, "cut off"));
 	profile_destroy(p);
 }

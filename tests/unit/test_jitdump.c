@@ -382,7 +382,7 @@ static void test_large_unwinding(void **state)
 	strbuf_deinit(&w.out);
 }
 
-/* However much code is told of, no more than so much is kept; the rest is counted. */
+/* However much code the file has, no more than so much is kept; the rest is counted. */
 static void test_bound_of_code(void **state)
 {
 	struct jit_rules rules = {0};

@@ -398,7 +398,7 @@ static void test_places_and_skips(void **state)
 	strbuf_deinit(&text);
 }
 
-/* {"xx…x":"xx…x"}, of which the last bytes of name and text are `last`, with blanks between. */
+/* {"xx…x":"xx…x"}, with `last` at the end of name and text, and blanks between. */
 static void expect_member(size_t size, const char *last, const char *wanted, const char *blank)
 {
 	char letters[64];
@@ -443,7 +443,7 @@ static void test_string_lengths(void **state)
 }
 
 /* A value of about that size, with brackets in strings and an escape where they may be cut in two;
- * its end is told byte by byte. */
+ * its end comes byte by byte. */
 static size_t add_long_value(struct strbuf *text, size_t size)
 {
 	size_t begin = text->size;

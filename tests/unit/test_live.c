@@ -377,7 +377,7 @@ static void test_saved(void **state)
 	zone_maker_deinit(&m);
 }
 
-/* A program's own file, of which it is not known when it ended. */
+/* A program's own file; when the program ended is unknown. */
 static void test_file_of_a_killed_program(void **state)
 {
 	struct zone_maker m;
@@ -416,7 +416,7 @@ static void test_bad_files(void **state)
 	assert_fails(live_open_file(path, &live), ERROR_INPUT, "too short");
 	make(&m);
 	assert_int_equal(write(file, m.data, 4096), 4096);
-	assert_fails(live_open_file(path, &live), ERROR_INPUT, "cut off");
+	assert_fails(live_open_file(path, &live), ERROR_INPUT, "truncated");
 	/* More than there is memory for, in a file without blocks. */
 	m.header->region_bytes = UINT64_C(1) << 40;
 	assert_int_equal(pwrite(file, m.data, 4096, 0), 4096);

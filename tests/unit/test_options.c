@@ -36,7 +36,7 @@ static const struct command free_order = {.name = "free", .usage = "", .groups =
 static const struct command starter = {
 	.name = "starter", .usage = "", .groups = groups, .stops_at_operand = true};
 
-/* Writes what it is told: "o=file a ". */
+/* Writes what it was given: "o=file a ". */
 static struct error *set(void *context, int id, const char *value)
 {
 	struct strbuf *log = context;

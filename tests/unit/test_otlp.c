@@ -122,8 +122,8 @@ static void metrics_of_one_sample_are_one(void **state)
 	assert_int_equal(p->stats.duration_ns, 5000);
 	assert_true(p->start_unix_ns == 1700000000000000000u);
 	/* One with other numbers of values and times, one of a stack that is not there. */
-	assert_int_equal(noted(p, NOTE_BAD_RECORD, "other numbers"), 1);
-	assert_int_equal(noted(p, NOTE_BAD_RECORD, "not in their tables"), 1);
+	assert_int_equal(noted(p, NOTE_BAD_RECORD, "different numbers"), 1);
+	assert_int_equal(noted(p, NOTE_BAD_RECORD, "missing row of a table"), 1);
 	profile_destroy(p);
 }
 
@@ -209,7 +209,7 @@ static void old_layouts_are_refused_by_name(void **state)
 	strbuf_clear(&out);
 	begin_profile(&out, begun);
 	end_profile(&out, begun);
-	proto_put_bytes(&out, 6, STR("cpu")); /* tables beside the resources */
+	proto_put_bytes(&out, 6, STR("cpu")); /* tables next to the resources */
 	expect_refused(&out, ERROR_UNSUPPORTED, "opentelemetry-proto 1.6");
 	strbuf_clear(&out);
 	begin_profile(&out, begun); /* with a list of locations */

@@ -431,7 +431,7 @@ static void test_stack_samples(void **state)
 	strbuf_deinit(&t);
 }
 
-/* Samples beside slices are in the zone that was open on their thread. */
+/* Samples next to slices are in the zone that was open on their thread. */
 static void test_zones_of_samples(void **state)
 {
 	static const char *const wanted[] = {"", "outer", "inner", "outer", ""};

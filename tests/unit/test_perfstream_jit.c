@@ -65,7 +65,7 @@ static void test_an_epoch_begins_where_code_takes_a_place(void **state)
 	(void)state;
 	begin(&d, 0);
 	code(&d, 100, 0x1000);
-	code(&d, 200, 0x1040); /* beside it */
+	code(&d, 200, 0x1040); /* next to it */
 	perfstream_jit_read(&d.jit, SIZE_MAX);
 	assert_int_equal(perfstream_jit_epoch(&d.jit, 300), 0);
 

@@ -521,8 +521,7 @@ static void cut_anywhere(void **state)
 	strbuf_deinit(&b);
 }
 
-/* One byte a frame, and each of them new: memory is bounded by the file, and what is cut is told.
- */
+/* One byte a frame, and each of them new: the file bounds memory, and a note counts the rest. */
 static void frames_for_a_byte_each(void **state)
 {
 	enum { DEPTH = 40000, SAMPLES = 100 };
@@ -541,7 +540,7 @@ static void frames_for_a_byte_each(void **state)
 	}
 	struct profile *p = read_bytes(&b);
 	assert_int_equal(p->total[0], SAMPLES);
-	assert_true(has_note_of(p, NOTE_TRUNCATED, "stacks are cut short"));
+	assert_true(has_note_of(p, NOTE_TRUNCATED, "truncated: the file has too many frames"));
 	assert_true(p->stack_count < 3900000);
 	profile_destroy(p);
 	free(list);
@@ -577,7 +576,7 @@ static void calls_for_a_byte_each(void **state)
 	}
 	struct profile *p = read_bytes(&b);
 	assert_int_equal(p->total[0], SAMPLES);
-	assert_true(has_note_of(p, NOTE_TRUNCATED, "stacks are cut short"));
+	assert_true(has_note_of(p, NOTE_TRUNCATED, "truncated: the file has too many frames"));
 	assert_int_equal(p->depth_max, DEPTH * LINES + 1);
 	profile_destroy(p);
 }

@@ -98,7 +98,7 @@ static void shares_go_by_calls(void **state)
 	by_hand_deinit(&h);
 }
 
-/* What nobody called stands for itself, beside others' counted calls from nowhere. */
+/* What nobody called stands for itself, next to others' counted calls from nowhere. */
 static void spontaneous_has_the_rest(void **state)
 {
 	static const struct count_by_hand counts[] = {{"*", "f", 1}, {"g", "f", 3}, {"*", "g", 0}};

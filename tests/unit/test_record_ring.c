@@ -157,7 +157,7 @@ static void test_exhausted(void **state)
 
 #define SPARE_BYTES 64
 
-/* A sample with a stack copy of which only `filled` bytes were written. */
+/* A sample with a stack copy; only `filled` of its bytes were written. */
 static void put_sample(struct fake *f, uint64_t filled)
 {
 	/* Id, ip, pid and tid, time, CPU, period, a chain of one, registers, size of the copy. */

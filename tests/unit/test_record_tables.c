@@ -202,7 +202,7 @@ static void test_threads_are_numbered_when_sampled(void **state)
 	assert_int_equal(process_table_thread(f->processes, p, 107, 2000)->number, 0);
 }
 
-/* An end is told before all work is done; what is sampled after it is of the same thread. */
+/* An end is reported before all work is done; what is sampled after it is of the same thread. */
 static void test_the_dead_are_kept_for_a_while(void **state)
 {
 	struct fixture *f = *state;

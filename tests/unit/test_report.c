@@ -194,7 +194,7 @@ static void every_format_draws_every_view(void **state)
 static void columns_are_told_apart(void **state)
 {
 	(void)state;
-	/* A view's columns are told apart by their keys. */
+	/* A view's columns have different keys. */
 	for (size_t v = 0; views[v]; v++)
 		for (enum column_id a = 0; a < COLUMN_COUNT; a++)
 			for (enum column_id b = 0; b < a; b++)

@@ -153,7 +153,7 @@ static void test_cut_again(void **state)
 	profile_destroy(p);
 }
 
-/* Two metrics in a file: samples are counted beside. */
+/* Two metrics in a file: samples are counted as well. */
 static void test_two_units(void **state)
 {
 	struct profile *p = read_text(STR(
@@ -172,7 +172,7 @@ static void test_two_units(void **state)
 	profile_destroy(p);
 }
 
-/* What is beyond the metrics that there may be is told as that. */
+/* A note counts metrics beyond the maximum. */
 static void test_many_metrics(void **state)
 {
 	struct strbuf text = {0};

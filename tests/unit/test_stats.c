@@ -122,7 +122,7 @@ static void test_source_is_believed(void **state)
 	profile_destroy(p);
 }
 
-/* Two samples on one stack, of which one has no time, and one elsewhere that has nothing. */
+/* Two samples on one stack, one of them without time, and one elsewhere that has nothing. */
 static void test_metrics(void **state)
 {
 	static const int64_t weights[][2] = {{10, 3}, {0, 4}, {0, 0}};
@@ -152,7 +152,7 @@ static void test_metrics(void **state)
 }
 
 /*
- * Of four samples one is in code of no known function, one has a stack cut short and one both.
+ * Of four samples one is in code of no known function, one has a truncated stack, and one both.
  * What the source does not know, or knows of other stacks than these, filters do not make up.
  */
 static void expect_filtered(uint64_t source_says, enum filter_kind kind, const char *text,

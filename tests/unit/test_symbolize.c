@@ -85,7 +85,7 @@ static char *build(const char *folder, const char *options)
 	return xasprintf("%s/program", folder);
 }
 
-/* Runs commands beside the program at path; where they fail, path is freed and the test skipped. */
+/* Runs commands in the folder; if they fail, path is freed and the test skipped. */
 static void run_or_skip(const char *folder, char *path, const char *commands)
 {
 	if (scratch_run(folder, "%s", commands))

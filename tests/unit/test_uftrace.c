@@ -159,7 +159,7 @@ static void left_without_exit(void **state)
 	profile_destroy(p);
 }
 
-/* Depths are told modulo 1024 where more were recorded. */
+/* Depths are recorded modulo 1024 where more were recorded. */
 static void deeper_than_1024(void **state)
 {
 	struct strbuf bytes = {0};

@@ -95,7 +95,7 @@ static void test_begin_of_a_coroutine(void **state)
 	assert_int_equal(s.stack.end, UNWIND_ROOT);
 	assert_int_equal(s.stack.count, 2);
 	expect_frame(&s, 1, FN_BP);
-	/* After a call it is the caller, of which nothing is known. */
+	/* After a call it is the caller, an unknown one. */
 	s.words[1] = code_va(FN_END);
 	s.memory.read_code = read_calls;
 	fake_stack_walk(&s, NULL);
@@ -242,7 +242,7 @@ static void test_ends(void **state)
 	fake_stack_set(&s, code_va(FN_BP), word_va(10), word_va(20) + 3);
 	fake_stack_walk(&s, NULL);
 	assert_int_equal(s.stack.end, UNWIND_NO_PROGRESS);
-	/* A return address in no mapping: the frame is told, and the walk ends. */
+	/* A return address in no mapping: the frame is recorded, and the walk ends. */
 	s.words[1] = 0x1234;
 	fake_stack_set(&s, code_va(FN_SP16), word_va(0), word_va(20));
 	fake_stack_walk(&s, NULL);

@@ -230,9 +230,9 @@ static void test_errors(void **state)
 	expect_error("a.", "the name of a procedure is missing", "a.\n  ^");
 	expect_error(":->a", "a name is missing", ":->a\n ^");
 	expect_error("a b", "'->' or '|' is missing", "a b\n  ^");
-	expect_error("(a):", "a ':' goes beside a name", "(a):\n   ^");
-	expect_error("*:->a", "a ':' goes beside a name", "*:->a\n ^");
-	expect_error("a->:(b)", "a ':' goes beside a name", "a->:(b)\n   ^");
+	expect_error("(a):", "a ':' must be next to a name", "(a):\n   ^");
+	expect_error("*:->a", "a ':' must be next to a name", "*:->a\n ^");
+	expect_error("a->:(b)", "a ':' must be next to a name", "a->:(b)\n   ^");
 	expect_error("libc.so.6", "one ':' or '.' too many; " QUOTING, "libc.so.6\n       ^");
 	expect_error("std::sort", "one ':' or '.' too many; " QUOTING, "std::sort\n    ^");
 	expect_error("ld-linux", "no part of a name; " QUOTING, "ld-linux\n  ^");

@@ -42,7 +42,7 @@ static void program_deinit(struct program *p)
 	zone_maker_deinit(&p->m);
 }
 
-/* A frame of so many ms, of which work takes so many in so many entries. */
+/* A frame of so many ms; work takes so many of them, in so many entries. */
 static void frame(struct program *p, uint64_t frame_ms, uint64_t work_ms, int entries)
 {
 	for (int i = 0; i < entries; i++)
@@ -231,7 +231,7 @@ static void history_is_bounded(void **state)
 	program_deinit(&p);
 }
 
-/* One frame that is larger than all the room: what has room is kept, what has not is told. */
+/* One frame that is larger than all the room: what has room is kept, the rest is counted. */
 static void too_large_a_frame(void **state)
 {
 	struct zone_query query = ZONE_QUERY_INIT;
@@ -375,7 +375,7 @@ static void limit_memory(bool is_limited)
 	assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
 }
 
-/* What there is no memory for is told, breaks nothing, and is not lost: it is in the next frame. */
+/* What has no memory is counted, breaks nothing, and is not lost: it is in the next frame. */
 static void without_memory(void **state)
 {
 	struct zone_query query = ZONE_QUERY_INIT;

@@ -39,8 +39,8 @@ static void test_refused(void **state)
 	static const struct damage damages[] = {
 		DAMAGE(magic, 0, "not a zones memory file"),
 		DAMAGE(version, 2, "version"),
-		DAMAGE(header_bytes, 100, "cut off"),
-		DAMAGE(region_bytes, UINT64_MAX, "cut off"),
+		DAMAGE(header_bytes, 100, "truncated"),
+		DAMAGE(region_bytes, UINT64_MAX, "truncated"),
 		DAMAGE(clock, 9, "clock"),
 		DAMAGE(clock_mult, 0, "clock"),
 		DAMAGE(clock_shift, 64, "clock"),

@@ -382,7 +382,10 @@ static void untold_forks_body(void)
 	untold_children(_Fork);
 }
 
-/* One that is told measures for itself, and so its untold child is not its parent's either. */
+/*
+ * A child that knows of its fork measures for itself, so its own child, which does not know, is not
+ * its parent's either.
+ */
 static void untold_child_of_a_fork_body(void)
 {
 	pid_t child;

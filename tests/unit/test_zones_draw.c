@@ -1,5 +1,5 @@
 /*
- * The report of zones, drawn on a device that writes down what it is told: where titles, header,
+ * The report of zones, drawn on a device that writes down what it draws: where titles, header,
  * rows and numbers stand, and which rows are seen.  What the report says is made by hand here.
  */
 #include <setjmp.h>

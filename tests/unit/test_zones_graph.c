@@ -1,6 +1,6 @@
 /*
  * The graph of zones, and the font and the numbers of both displays, drawn on a device that writes
- * down what it is told.  The history is made by hand here.
+ * down what it draws.  The history is made by hand here.
  */
 #include <setjmp.h>
 #include <stdarg.h>

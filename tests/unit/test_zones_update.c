@@ -458,7 +458,7 @@ static void *busy_thread(void *stream)
 	return NULL;
 }
 
-/* Ends frames and looks at them, beside another thread that does. */
+/* Ends frames and looks at them, while another thread does, too. */
 static void *showing_thread(void *unused)
 {
 	(void)unused;

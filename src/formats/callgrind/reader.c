@@ -849,19 +849,26 @@ static void note_limits(struct callgrind *c)
 {
 	struct builder *b = c->builder;
 
-	counted_note(b, NOTE_BAD_RECORD, c->names.undefined, NULL,
-		"names are given by numbers that no line before has named");
-	counted_note(b, NOTE_BAD_RECORD, c->names.too_many, NULL,
-		"names are too many for a file of this size, and shown as [unknown]");
-	counted_note(b, NOTE_BAD_RECORD, c->places.folded, NULL,
-		"costs are of more places than a file of this size may have, and summed on "
-		"functions");
-	counted_note(b, NOTE_BAD_RECORD, c->places.dropped, NULL,
-		"calls are of more pairs than a file of this size may have, and left out");
+	counted_note(b, NOTE_BAD_RECORD, c->names.undefined,
+		"a name is given by a number that no earlier line defines",
+		"names are given by numbers that no earlier line defines");
+	counted_note(b, NOTE_BAD_RECORD, c->names.too_many,
+		"a name is shown as [unknown]: there are too many for a file of this size",
+		"names are shown as [unknown]: there are too many for a file of this size");
+	counted_note(b, NOTE_BAD_RECORD, c->places.folded,
+		"a cost is added to its function: there are too many places for a file of this "
+		"size",
+		"costs are added to their functions: there are too many places for a file of this "
+		"size");
+	counted_note(b, NOTE_BAD_RECORD, c->places.dropped,
+		"a call is left out: there are too many pairs of functions for a file of this size",
+		"calls are left out: there are too many pairs of functions for a file of this "
+		"size");
 	if (c->events.too_many)
 		builder_note(b, NOTE_BAD_RECORD, c->events.too_many,
 			"events beyond the first %d were left out", CALLGRIND_EVENTS_MAX);
-	counted_note(b, NOTE_BAD_RECORD, c->events.bad_formulas, NULL,
+	counted_note(b, NOTE_BAD_RECORD, c->events.bad_formulas,
+		"a formula of an event is malformed, or uses unknown events",
 		"formulas of events are malformed, or use unknown events");
 }
 
@@ -872,13 +879,15 @@ static void add_notes(struct callgrind *c)
 
 	bad_lines_note(&c->bad, c->builder);
 	note_limits(c);
-	counted_note(b, NOTE_GUESSED, c->line.fractions, NULL,
+	counted_note(b, NOTE_GUESSED, c->line.fractions,
+		"a number with a fraction was rounded to a whole one",
 		"numbers with a fraction were rounded to whole ones");
 	if (c->expect == EXPECT_CALL || (c->is_callgrind && data[c->input->size - 1] != '\n'))
 		builder_note(b, NOTE_INCOMPLETE, 1, "the file ends within a line, at offset 0x%llx",
 			(unsigned long long)c->input->size);
-	counted_note(b, NOTE_INFO, c->differing, NULL,
-		"the file says of its costs that they sum up to something else");
+	counted_note(b, NOTE_INFO, c->differing,
+		"a total in the file differs from the sum of its costs",
+		"totals in the file differ from the sums of its costs");
 	if (c->parts > 1 || c->threads > 1)
 		builder_note(
 			b, NOTE_INFO, 1, "the dumps of all parts and threads in it are summed");
@@ -892,7 +901,7 @@ static struct error *check(const struct callgrind *c)
 
 	if (c->good == 0 && c->bad.count)
 		return error_new(ERROR_INPUT,
-			"%s: no line is a cost (line %llu is the first that is malformed)", name,
+			"%s: no valid cost line (the first malformed line is %llu)", name,
 			(unsigned long long)c->bad.told[0]);
 	return NULL;
 }

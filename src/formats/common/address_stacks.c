@@ -3,6 +3,7 @@
  */
 #include "formats/common/address_stacks.h"
 
+#include "formats/common/importer.h"
 #include "formats/common/text_field.h"
 
 /* The stacks of an input may take this, plus so many times its size. */
@@ -79,10 +80,9 @@ stack_id address_stacks_stack(struct address_stacks *s)
 
 void address_stacks_finish(struct address_stacks *s)
 {
-	if (s->cut)
-		builder_note(s->builder, NOTE_TRUNCATED, s->cut,
-			"stacks are cut short: together they hold more frames than a profile of "
-			"this size may ask memory for");
+	counted_note(s->builder, NOTE_TRUNCATED, s->cut,
+		"a stack is truncated: the file has too many frames for its size",
+		"stacks are truncated: the file has too many frames for its size");
 	maps_text_deinit(&s->maps);
 	vec_deinit(&s->vas);
 	mapped_code_destroy(s->code);

@@ -621,17 +621,21 @@ static void add_reference_notes(struct firefox *f)
 {
 	struct builder *b = f->builder;
 
-	counted_note(b, NOTE_BAD_RECORD, f->bad_references, NULL,
-		"references between tables lead nowhere, and were passed over");
-	counted_note(b, NOTE_BAD_RECORD, f->cycles, NULL,
-		"stacks are called from themselves, and were cut there");
-	counted_note(b, NOTE_BAD_RECORD, f->scan.bad, NULL,
-		"threads or processes are not ones, and were passed over");
-	counted_note(b, NOTE_GUESSED, f->early, NULL,
-		"samples are from before the profile's start, and were put at it");
-	counted_note(b, NOTE_BAD_RECORD, f->cut_stacks + f->has_cut_table, NULL,
-		"rows or stacks were left out, as there are too many for the size of the "
-		"file");
+	counted_note(b, NOTE_BAD_RECORD, f->bad_references,
+		"a reference between tables leads nowhere, and was skipped",
+		"references between tables lead nowhere, and were skipped");
+	counted_note(b, NOTE_BAD_RECORD, f->cycles,
+		"a stack is its own caller, and is truncated there",
+		"stacks are their own callers, and are truncated there");
+	counted_note(b, NOTE_BAD_RECORD, f->scan.bad,
+		"a thread or process is malformed, and was skipped",
+		"threads or processes are malformed, and were skipped");
+	counted_note(b, NOTE_GUESSED, f->early,
+		"a sample is from before the profile's start, and was moved to it",
+		"samples are from before the profile's start, and were moved to it");
+	counted_note(b, NOTE_BAD_RECORD, f->cut_stacks + f->has_cut_table,
+		"a row or stack was left out: there are too many for a file of this size",
+		"rows or stacks were left out: there are too many for a file of this size");
 }
 
 static void add_notes(struct firefox *f)

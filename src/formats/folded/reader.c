@@ -524,7 +524,8 @@ static bool is_difference(struct str text)
 static void add_notes(struct folded *f)
 {
 	bad_lines_note(&f->bad, f->builder);
-	counted_note(f->builder, NOTE_GUESSED, f->rounded, NULL,
+	counted_note(f->builder, NOTE_GUESSED, f->rounded,
+		"a weight with a fraction was rounded to a whole number",
 		"weights with a fraction were rounded to whole numbers");
 }
 

@@ -580,12 +580,15 @@ static void add_notes(struct gprofng *g)
 {
 	struct builder *b = g->builder;
 
-	counted_note(b, NOTE_TRUNCATED, g->truncated, NULL, "stacks were not walked to their root");
-	counted_note(b, NOTE_TRUNCATED, g->stackless, NULL,
+	counted_note(b, NOTE_TRUNCATED, g->truncated, "a stack was not walked to its root",
+		"stacks were not walked to their root");
+	counted_note(b, NOTE_TRUNCATED, g->stackless, "a packet has no stack, or an undefined one",
 		"packets have no stack, or an undefined one");
-	counted_note(b, NOTE_NO_SYMBOLS, g->missing, NULL,
+	counted_note(b, NOTE_NO_SYMBOLS, g->missing,
+		"an object has no copy in the experiment's archive; gp-archive makes one",
 		"objects have no copy in the experiment's archive; gp-archive makes them");
-	counted_note(b, NOTE_BAD_RECORD, g->bad, NULL, "places in the data hold no packet");
+	counted_note(b, NOTE_BAD_RECORD, g->bad, "a place in the data holds no packet",
+		"places in the data hold no packet");
 	counted_note(b, NOTE_INCOMPLETE, g->incomplete,
 		"the experiment of a process that it started could not be read",
 		"experiments of processes that it started could not be read");

@@ -586,11 +586,13 @@ static void add_notes(struct heaptrack *h)
 			"%llu bytes of leaks are not shown: the program or heaptrack suppresses "
 			"them",
 			(unsigned long long)h->suppressed);
-	counted_note(h->builder, NOTE_BAD_RECORD, h->suppressions.over, NULL,
-		"suppressions beyond the first were left out");
+	counted_note(h->builder, NOTE_BAD_RECORD, h->suppressions.over,
+		"a suppression was left out: there are too many",
+		"suppressions were left out: there are too many");
 	if (h->bad)
-		builder_note(h->builder, NOTE_BAD_RECORD, h->bad,
-			"lines make no sense and were passed over; line %llu is the first",
+		builder_note(h->builder, NOTE_BAD_RECORD, h->bad, "%s line %llu",
+			h->bad == 1 ? "a line is malformed and was skipped:"
+				    : "lines are malformed and were skipped, the first is",
 			(unsigned long long)h->first_bad);
 	if (h->input->size && h->input->data[h->input->size - 1] != '\n')
 		builder_note(h->builder, NOTE_INCOMPLETE, 1, "the last line is cut off");

@@ -336,30 +336,34 @@ static void decide_what_is_kept(struct otlp *o)
 static void note_faults(struct otlp *o)
 {
 	static const struct fault_note notes[FAULT_COUNT] = {
-		[FAULT_SAMPLE] = {NOTE_BAD_RECORD, NULL,
-			"samples without values and times, or with other numbers of them, were "
-			"passed over",
+		[FAULT_SAMPLE] = {NOTE_BAD_RECORD,
+			"a sample without values and times, or with different numbers of them, "
+			"was skipped",
+			"samples without values and times, or with different numbers of them, "
+			"were skipped",
 			FAULT_OFFSET_DEC},
-		[FAULT_ROW] = {NOTE_BAD_RECORD, NULL,
-			"numbers of rows that are not in their tables were passed over",
-			FAULT_OFFSET_DEC},
-		[FAULT_MESSAGE] = {NOTE_BAD_RECORD, NULL, "messages end in bytes that are none",
-			FAULT_OFFSET_DEC},
-		[FAULT_ATTRIBUTE] = {NOTE_BAD_RECORD, NULL,
+		[FAULT_ROW] = {NOTE_BAD_RECORD,
+			"a reference to a missing row of a table was skipped",
+			"references to missing rows of tables were skipped", FAULT_OFFSET_DEC},
+		[FAULT_MESSAGE] = {NOTE_BAD_RECORD, "a message ends in malformed bytes",
+			"messages end in malformed bytes", FAULT_OFFSET_DEC},
+		[FAULT_ATTRIBUTE] = {NOTE_BAD_RECORD,
+			"an attribute that is a map, or a list of such, was left out",
 			"attributes that are maps, or lists of such, were left out",
 			FAULT_OFFSET_DEC},
-		[FAULT_PROFILE] = {NOTE_BAD_RECORD, NULL,
+		[FAULT_PROFILE] = {NOTE_BAD_RECORD,
+			"a profile was left out: more metrics than the 16 that sonde supports",
 			"profiles were left out: more metrics than the 16 that sonde supports",
 			FAULT_OFFSET_DEC},
-		[FAULT_OVERFLOW] = {NOTE_BAD_RECORD, NULL,
+		[FAULT_OVERFLOW] = {NOTE_BAD_RECORD,
+			"a value is too large in ns or bytes, and read as 0",
 			"values are too large in ns or bytes, and read as 0", FAULT_OFFSET_DEC},
 	};
 
 	fault_notes(o->builder, o->faults, notes, FAULT_COUNT);
-	if (o->cut_stacks)
-		builder_note(o->builder, NOTE_TRUNCATED, o->cut_stacks,
-			"stacks were cut short: the file has more frames than so small a file can "
-			"have");
+	counted_note(o->builder, NOTE_TRUNCATED, o->cut_stacks,
+		"a stack is truncated: the file has too many frames for its size",
+		"stacks are truncated: the file has too many frames for its size");
 	if (o->is_cut)
 		builder_note(o->builder, NOTE_INCOMPLETE, 1, "the file was cut off");
 }

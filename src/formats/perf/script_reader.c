@@ -644,8 +644,9 @@ static void add_notes(struct perf_script *p)
 	counted_note(p->builder, NOTE_INFO, p->passed_over,
 		"a line below a frame, of an instruction or the like, was passed over",
 		"lines below frames, of instructions or the like, were passed over");
-	counted_note(p->builder, NOTE_TRUNCATED, p->stacks.cut, NULL,
-		"stacks lack frames, as there are too many different ones for memory");
+	counted_note(p->builder, NOTE_TRUNCATED, p->stacks.cut,
+		"a stack lacks frames: there are too many distinct stacks",
+		"stacks lack frames: there are too many distinct stacks");
 	if (p->lost) {
 		builder_header(p->builder)->stats.lost = p->lost;
 		builder_note(p->builder, NOTE_LOST, p->lost,

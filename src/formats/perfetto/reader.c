@@ -343,15 +343,15 @@ static void add_notes(struct perfetto *f)
 		builder_note(b, NOTE_INCOMPLETE, 1,
 			"the file ends early, or is broken, at byte %llu",
 			(unsigned long long)(f->file.bad - f->file.start));
-	if (f->no_state)
-		builder_note(b, NOTE_BAD_RECORD, f->no_state, "%s",
-			"names of slices are not in the file, shown as (unnamed)");
-	if (f->no_clock)
-		builder_note(b, NOTE_BAD_RECORD, f->no_clock, "%s",
-			"slices or samples by a clock that is not in the file, passed over");
-	if (f->too_many)
-		builder_note(b, NOTE_BAD_RECORD, f->too_many, "%s",
-			"packets are more than a file of this size may have, and were passed over");
+	counted_note(b, NOTE_BAD_RECORD, f->no_state,
+		"a slice's name is not in the file, and shown as (unnamed)",
+		"slices' names are not in the file, and shown as (unnamed)");
+	counted_note(b, NOTE_BAD_RECORD, f->no_clock,
+		"a slice or sample uses a clock that is not in the file, and was skipped",
+		"slices or samples use clocks that are not in the file, and were skipped");
+	counted_note(b, NOTE_BAD_RECORD, f->too_many,
+		"a packet was skipped: there are too many for a file of this size",
+		"packets were skipped: there are too many for a file of this size");
 	perfetto_note_samples(f);
 }
 

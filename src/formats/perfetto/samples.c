@@ -510,25 +510,23 @@ void perfetto_name_weights(struct perfetto *f)
 	}
 }
 
-static void note(const struct perfetto *f, enum note_kind kind, uint64_t count, const char *text)
-{
-	if (count)
-		builder_note(f->chrome.builder, kind, count, "%s", text);
-}
-
 void perfetto_note_samples(const struct perfetto *f)
 {
-	note(f, NOTE_LOST, f->records_lost, "records were lost by the kernel while it was traced");
-	counted_note(f->chrome.builder, NOTE_INFO, f->no_stack,
-		"a sample has no stack, and is left out",
+	struct builder *b = f->chrome.builder;
+
+	counted_note(b, NOTE_LOST, f->records_lost, "the kernel lost a record while tracing",
+		"records were lost by the kernel while tracing");
+	counted_note(b, NOTE_INFO, f->no_stack, "a sample has no stack, and is left out",
 		"samples have no stack, and are left out");
-	note(f, NOTE_TRUNCATED, f->not_walked, "stacks were not walked to their root");
-	note(f, NOTE_BAD_RECORD, f->bad_stacks,
+	counted_note(b, NOTE_TRUNCATED, f->not_walked, "a stack was not walked to its root",
+		"stacks were not walked to their root");
+	counted_note(b, NOTE_BAD_RECORD, f->bad_stacks,
+		"a reference is to a callstack or frame that is not in the file",
 		"references are to callstacks or frames that are not in the file");
-	counted_note(f->chrome.builder, NOTE_INFO, f->other_weights,
+	counted_note(b, NOTE_INFO, f->other_weights,
 		"a sample is weighed by none or another counter than the first, and weighs nothing "
 		"here",
 		"samples are weighed by none or another counter than the first, and weigh nothing "
 		"here");
-	stack_budget_note(&f->stacks, f->chrome.builder);
+	stack_budget_note(&f->stacks, b);
 }

@@ -314,10 +314,9 @@ static void add_fault_notes(struct pprof *p)
 	};
 
 	fault_notes(p->builder, p->faults, notes, FAULT_COUNT);
-	if (p->cut)
-		builder_note(p->builder, NOTE_TRUNCATED, p->cut,
-			"stacks are cut short: together they hold more frames than a profile of "
-			"this size may ask memory for");
+	counted_note(p->builder, NOTE_TRUNCATED, p->cut,
+		"a stack is truncated: the file has too many frames for its size",
+		"stacks are truncated: the file has too many frames for its size");
 	if (p->problem)
 		builder_note(p->builder, NOTE_INCOMPLETE, 1,
 			"the file ends early, at offset 0x%llx: %s",

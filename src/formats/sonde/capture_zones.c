@@ -114,47 +114,46 @@ static const struct zone_trouble troubles[] = {
 		"ticks had more zones than the program's ring has room for; the rest of their time "
 		"is in the next ones"},
 	{CAPTURE_UNKNOWN_ZONES, NOTE_GUESSED,
-		"a sample's zone, on the CPU or off it, is not known, and shown as [unknown]",
-		"samples' zones, on the CPU and off it, are not known, and shown as [unknown]"},
+		"a sample's zone, on or off the CPU, is unknown, and shown as [unknown]",
+		"samples' zones, on and off the CPU, are unknown, and shown as [unknown]"},
 	{CAPTURE_LOST_ZONE_EVENTS, NOTE_LOST,
-		"an event of a zone was lost: overwritten before it could be read",
-		"events of zones were lost: overwritten before they could be read"},
+		"a zone event was lost: overwritten before it could be read",
+		"zone events were lost: overwritten before they could be read"},
 	{CAPTURE_BROKEN_ZONES, NOTE_BAD_RECORD,
-		"a program's memory of zones was not good and was passed over",
-		"programs' memories of zones were not good and were passed over"},
+		"a program had invalid zones memory, which was skipped",
+		"programs had invalid zones memory, which was skipped"},
 	{CAPTURE_MERGED_THREADS, NOTE_GUESSED,
-		"a thread's zones are, all or the last of them, with the thread that had its place "
-		"in the program next: it ended between two looks",
-		"threads' zones are, all or the last of them, with the threads that had their "
-		"place "
-		"in the program next: they ended between two looks"},
+		"a thread's zones are counted, in whole or in part, for the thread that took its "
+		"place in the program next: it ended between two reads",
+		"threads' zones are counted, in whole or in part, for the threads that took their "
+		"places in the program next: they ended between two reads"},
 	{CAPTURE_ZONE_TROUBLE + ZONEWIRE_MISSING_END, NOTE_GUESSED,
 		"a zone was left without Prof_End", "zones were left without Prof_End"},
 	{CAPTURE_ZONE_TROUBLE + ZONEWIRE_EXTRA_END, NOTE_GUESSED,
 		"a Prof_End ended no zone, or not the one that was open",
 		"Prof_Ends ended no zone, or not the one that was open"},
 	{CAPTURE_ZONE_TROUBLE + ZONEWIRE_TOO_DEEP, NOTE_LOST,
-		"an entry of a zone was not measured, with all below it: too deep",
-		"entries of zones were not measured, with all below them: too deep"},
+		"a zone entry, with all below it, was not measured: too deep",
+		"zone entries, with all below them, were not measured: too deep"},
 	{CAPTURE_ZONE_TROUBLE + ZONEWIRE_NO_NODES, NOTE_LOST,
-		"an entry of a zone was not measured, with all below it: too many stacks of zones",
-		"entries of zones were not measured, with all below them: too many stacks of "
+		"a zone entry, with all below it, was not measured: too many stacks of zones",
+		"zone entries, with all below them, were not measured: too many stacks of "
 		"zones"},
 	{CAPTURE_ZONE_TROUBLE + ZONEWIRE_NO_ZONES, NOTE_GUESSED,
 		"once there was no room for a zone, which is shown as ...other: there are too many",
 		"times there was no room for a zone, which is shown as ...other: there are too "
 		"many"},
 	{CAPTURE_ZONE_TROUBLE + ZONEWIRE_NO_SLOTS, NOTE_LOST,
-		"an entry of a zone was not measured, with all below it: too many threads",
-		"entries of zones were not measured, with all below them: too many threads"},
+		"a zone entry, with all below it, was not measured: too many threads",
+		"zone entries, with all below them, were not measured: too many threads"},
 	{CAPTURE_ZONE_TROUBLE + ZONEWIRE_NO_RING, NOTE_LOST,
 		"a thread's zones have no events: too many threads",
 		"threads' zones have no events: too many threads"},
 	{CAPTURE_ZONE_TROUBLE + ZONEWIRE_INTERRUPTED, NOTE_LOST,
-		"an entry of a zone was not measured: a signal handler made it in the middle of "
-		"another entry",
-		"entries of zones were not measured: signal handlers made them in the middle of "
-		"other entries"},
+		"a zone entry was not measured: a signal handler entered the zone during another "
+		"entry",
+		"zone entries were not measured: signal handlers entered the zones during other "
+		"entries"},
 	{CAPTURE_ZONE_TROUBLE + ZONEWIRE_TICK_TOO_BIG, NOTE_LOST,
 		"a tick did not fit into the program's ring",
 		"ticks did not fit into the program's ring"},

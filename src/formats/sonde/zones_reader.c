@@ -1,5 +1,5 @@
 /*
- * Reads a program's memory of zones (formats/sonde/layout/zonewire.h): saved by `sonde live
+ * Reads a program's zones memory (formats/sonde/layout/zonewire.h): saved by `sonde live
  * --save`, or the program's own file (SONDE_ZONES=file=). docs/formats/zones.md defines the
  * mapping.
  *
@@ -362,7 +362,7 @@ static int zones_bid(const uint8_t *data, size_t size)
 
 const struct reader reader_zones = {
 	.name = "zones",
-	.summary = "a program's memory of zones: sonde live --save, SONDE_ZONES=file=",
+	.summary = "a program's zones memory: sonde live --save, SONDE_ZONES=file=",
 	.bid = zones_bid,
 	.read = zones_read,
 };

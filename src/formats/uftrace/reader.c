@@ -637,17 +637,18 @@ static void add_notes(struct uftrace *u, const struct uftrace_play *play,
 
 	note_kernel(u);
 	builder_header(b)->stats.lost = play->lost;
-	if (play->lost)
-		builder_note(b, NOTE_LOST, play->lost,
-			"record%s lost; the time between them is nobody's",
-			play->lost == 1 ? " was" : "s were");
+	counted_note(b, NOTE_LOST, play->lost,
+		"a record was lost; the time in the gap is attributed to no function",
+		"records were lost; the time in the gaps is attributed to no function");
 	if (play->unfinished)
 		builder_note(b, NOTE_INFO, play->unfinished,
 			"%llu call%s not returned when the recording ended",
 			(unsigned long long)play->unfinished,
 			play->unfinished == 1 ? " had" : "s had");
-	counted_note(b, NOTE_BAD_RECORD, tasks->bad, NULL, "lines of task.txt make no sense");
-	counted_note(b, NOTE_BAD_RECORD, switches->bad, NULL,
+	counted_note(b, NOTE_BAD_RECORD, tasks->bad, "a line of task.txt is malformed",
+		"lines of task.txt are malformed");
+	counted_note(b, NOTE_BAD_RECORD, switches->bad,
+		"a file of events (perf-cpu*.dat) could not be read to its end",
 		"files of events (perf-cpu*.dat) could not be read to their end");
 	uftrace_names_note(play->names);
 }

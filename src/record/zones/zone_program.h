@@ -2,7 +2,7 @@
 #define SONDE_RECORD_ZONES_ZONE_PROGRAM_H
 
 /*
- * One program with zones while it is recorded: its memory of zones, mapped, which remains when the
+ * One program with zones while it is recorded: its zones memory, mapped, which remains when the
  * program is gone; and the threads and stacks of its slots and nodes in the file.
  *
  * A process that calls exec has different memory afterwards, and is two programs here.

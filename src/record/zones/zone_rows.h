@@ -2,7 +2,7 @@
 #define SONDE_RECORD_ZONES_ZONE_ROWS_H
 
 /*
- * Reads a program's memory of zones while it is recorded: rows with the figures of its zones, and
+ * Reads a program's zones memory while it is recorded: rows with the figures of its zones, and
  * the zones of a thread at a moment.
  */
 

@@ -1,4 +1,4 @@
-"""Writes a perf.data file that no perf has written, as FOLDER/perf.data, and a perf map beside it.
+"""Writes a perf.data file that no perf has written, as FOLDER/perf.data, and a perf map next to it.
 
 	perf_data.py FOLDER [--big-endian] [--pipe] [--old-magic] [--packed 81|83] [--attr-size N] [--cut N] [--stacks]
 	             [--calls] [--as-folder] [--trace]

@@ -1,4 +1,4 @@
-"""Writes a trace of Perfetto, byte by byte: two tracks of slices, of which one is never ended.
+"""Writes a trace of Perfetto, byte by byte: two tracks of slices, one of them never ended.
 
 	perfetto.py FILE
 """

@@ -99,13 +99,15 @@ static struct error *segment_make(struct preload_memory *m)
 {
 	m->shmid = shmget(IPC_PRIVATE, PRELOAD_FILE_BYTES, IPC_CREAT | SHM_NORESERVE | 0600);
 	if (m->shmid < 0)
-		return failure(errno, "memory for the preloaded library, beside `ulimit -f`");
+		return failure(errno,
+			"shared memory for the preloaded library, used because of `ulimit -f`");
 	void *base = shmat(m->shmid, NULL, 0);
 	int code = errno;
 
 	shmctl(m->shmid, IPC_RMID, NULL);
 	if ((intptr_t)base == -1)
-		return failure(code, "memory for the preloaded library, beside `ulimit -f`");
+		return failure(code,
+			"shared memory for the preloaded library, used because of `ulimit -f`");
 	m->header = base;
 	m->data = (uint8_t *)base + PRELOAD_DATA_OFF;
 	return NULL;
