@@ -16,8 +16,9 @@ def test_without_privileges(folder):
 	harness.check(r.done)
 	r.check_truth(r.done.out)
 	r.check_whole()
-	# How CPU time divides into the kernel's, which is not sampled, and ours is the system's guess.
-	r.check_captured(0.9)
+	# How CPU time divides into the kernel's, which is not sampled, and ours is the system's guess. A deep stack
+	# is a thousand page faults, slow where the host has to find the memory first.
+	r.check_captured(0.8)
 
 
 def test_without_lockable_memory(folder):

@@ -22,7 +22,7 @@ VIEWS.update(modules=("module",), lines=("line",), threads=("thread",), stats=("
 HEAD = ["sonde", "view", "level", "metric", "total", "filters", "notes", "rows"]
 FLAT = ["name", "module", "file", "line", "exclusive", "inclusive"]
 STATS = ["counted", "expected", "lost", "foreign", "critical", "excluded", "duration_ns", "cpu_ns",
-	"interval_ns"]
+	"interval_ns", "fit"]
 ROWS = {
 	"deep": [*FLAT, "shallow", "deep"],
 	"callers": ["name", "module", "exclusive", "inclusive", "callers", "callees"],

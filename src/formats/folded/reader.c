@@ -34,10 +34,12 @@
 #define LINES_AT_ONCE 16
 /*
  * Blocks that are scanned while the lines of as many others are added.  A block is at least this
- * long, up to the end of a line; with the shortest lines its list takes eight times its size.
+ * long, up to the end of a line; with the shortest lines its list takes eight times its size, or
+ * sixteen when it has just grown.
  */
 #define BLOCKS	    8
-#define BLOCK_BYTES ((size_t)1 << 18)
+#define BLOCK_BYTES ((size_t)1 << 16)
+#define LISTS_BYTES (2 * BLOCKS * BLOCK_BYTES * 16)
 /* Adding lines takes some four times as long as scanning them. */
 #define THREADS_MAX 4
 /* How much of a remembered line is prefetched; the processor's prefetcher does the rest. */
@@ -492,6 +494,7 @@ static void add_text(struct folded *f, struct str text, size_t threads)
 	struct window added;
 
 	threads = threads < THREADS_MAX ? threads : THREADS_MAX;
+	builder_charge(f->builder, text.size < LISTS_BYTES / 16 ? text.size * 16 : LISTS_BYTES);
 	do {
 		window_take(&f->windows[1], &text);
 		jobs_run(threads, 1 + f->windows[1].count, step_on, f);
