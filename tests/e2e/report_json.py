@@ -69,7 +69,9 @@ def expect_keys(item, keys, level):
 
 def expect_types(item, may_lack=frozenset()):
 	for key, value in item.items():
-		if key in INTEGERS | OR_NULL:
+		if key == "fit":
+			good = value is None or type(value) is bool
+		elif key in INTEGERS | OR_NULL:
 			good = type(value) is int or (value is None and key in OR_NULL | may_lack)
 		elif key == "name":
 			good = type(value) is str and value != ""
