@@ -5,6 +5,8 @@ import json
 import math
 import re
 import shutil
+import subprocess
+import time
 
 import harness
 from harness import SOURCE_ROOT, Skip, check, compile_c, run, sonde
@@ -121,6 +123,28 @@ def test_through_a_pipe(folder):
 	if result.status:
 		raise Skip("perf record fails here")
 	same_stacks(folder / "perf.data")
+
+
+def test_killed(folder):
+	"""A perf that is killed leaves no build-ids: names come from the files at their paths, and notes say so."""
+	program, path = compiled(folder), folder / "killed.data"
+	perf("record", "-q", "-o", folder / "try.data", "-e", "cpu-clock:u", "--", "true")
+	# Small buffers, which perf empties often.
+	recorder = subprocess.Popen(["perf", "record", "-q", "-g", "-m", "4", "-F", "4000", "-e", "cpu-clock:u", "-o", path,
+		"--", program, "60000"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+	while recorder.poll() is None and (not path.exists() or path.stat().st_size < 100_000):
+		time.sleep(0.05)
+	if recorder.poll() is not None:
+		raise Skip(f"perf record fails here, status {recorder.returncode}")
+	recorder.kill()
+	recorder.wait()
+	run("pkill", "-KILL", "-f", f"{program} 60000")
+	done = check(sonde("report", path, "--format", "json", "--limit", "0"))
+	report = json.loads(done.out)
+	assert {"main", "work", "many", "spin"} <= {row["name"] for row in report["rows"]}, report["rows"][:20]
+	notes = [note["text"] for note in report["notes"]]
+	assert any("did not come to its end" in note for note in notes), notes
+	assert any("without a build-id" in note and "of the same path" in note for note in notes), notes
 
 
 def percents_of_perf(path):
