@@ -222,8 +222,10 @@ bool perfstream_sample_decode(const struct perfstream_record *record,
 		sample->chain = read_words(&c, cursor_u64(&c));
 		sample->has_chain = true;
 	}
-	if (type & PERFSTREAM_FIELD_RAW)
-		cursor_skip(&c, cursor_u32(&c));
+	if (type & PERFSTREAM_FIELD_RAW) {
+		sample->raw_size = cursor_u32(&c);
+		sample->raw = cursor_bytes(&c, sample->raw_size);
+	}
 	if (type & PERFSTREAM_FIELD_BRANCH_STACK)
 		read_branches(&c, layout, sample);
 	if (type & PERFSTREAM_FIELD_REGS_USER)

@@ -108,6 +108,8 @@ struct perfstream_sample {
 	struct perfstream_words branches;
 	struct cursor reads; /* for perfstream_next_read; empty if nothing was counted */
 	uint64_t read_count;
+	const uint8_t *raw; /* a tracepoint's own fields, in the recorded machine's byte order */
+	size_t raw_size;
 	bool has_regs; /* registers of 64-bit user code */
 	struct perfstream_words regs;
 	const uint8_t *stack; /* bytes from the stack pointer on */

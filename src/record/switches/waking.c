@@ -29,8 +29,6 @@
 #define FLAG_SOFTIRQ 0x10
 /* In the common fields: type, flags, preempt_count, pid. */
 #define FLAGS_OFFSET 2
-/* In a record with PERF_RECORD_WAKING_FIELDS: after header, id, ip, pid and tid, and time. */
-#define RAW_OFFSET 40
 /* Such a description has about 500 bytes. */
 #define FORMAT_BYTES_MAX 65536
 /* A name is read again after this time. */
@@ -118,31 +116,26 @@ struct error *waking_format_read(struct waking_format *format)
 
 /* ---- records ---- */
 
-static uint32_t word_at(const struct perf_event_header *header, size_t offset)
-{
-	uint32_t value = 0;
-
-	if (offset + sizeof(value) <= header->size)
-		memcpy(&value, (const uint8_t *)header + offset, sizeof(value));
-	return value;
-}
-
 bool waking_read(const struct perf_event_header *header, const struct waking_format *format,
 	struct waking *waking)
 {
-	size_t data = RAW_OFFSET + sizeof(uint32_t);
-	uint32_t size = word_at(header, RAW_OFFSET);
+	static const struct perfstream_layout layout = {.sample_type = PERF_RECORD_WAKING_FIELDS};
+	struct perfstream_record record = perf_record_of(header);
+	struct perfstream_sample sample;
+	int32_t tid;
 
-	if (header->size < data || size > header->size - data ||
-		size < format->tid_offset + sizeof(uint32_t))
+	if (!perfstream_sample_decode(&record, &layout, &sample) ||
+		sample.raw_size < FLAGS_OFFSET + 1 ||
+		sample.raw_size < format->tid_offset + sizeof(tid))
 		return false;
-	uint8_t flags = ((const uint8_t *)header)[data + FLAGS_OFFSET];
+	uint8_t flags = sample.raw[FLAGS_OFFSET];
 
+	memcpy(&tid, sample.raw + format->tid_offset, sizeof(tid));
 	*waking = (struct waking){
-		.time_ns = perf_record_time_ns(header),
-		.tid = (int32_t)word_at(header, data + format->tid_offset),
-		.waker_pid = (int32_t)word_at(header, 24),
-		.waker_tid = (int32_t)word_at(header, 28),
+		.time_ns = sample.time_ns,
+		.tid = tid,
+		.waker_pid = (int32_t)sample.pid,
+		.waker_tid = (int32_t)sample.tid,
 		.in_interrupt = flags & FLAG_HARDIRQ,
 		.in_softirq = flags & FLAG_SOFTIRQ,
 	};
