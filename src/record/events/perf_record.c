@@ -50,19 +50,26 @@ static void take_chain(const struct perfstream_words *chain, struct perf_sample 
 	}
 }
 
+/* Of the samples of an event. */
+static struct perfstream_layout layout_of(bool has_chain, bool has_period)
+{
+	struct perfstream_layout layout = {
+		.sample_type = PERF_RECORD_SAMPLE_FIELDS, .user_regs = arch_here()->perf_mask};
+
+	if (has_chain)
+		layout.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	if (!has_period)
+		layout.sample_type ^= PERF_SAMPLE_PERIOD;
+	return layout;
+}
+
 /* period NULL: the record has it. */
 static bool read_sample(const struct perf_event_header *header, bool has_chain,
 	const uint64_t *period, struct perf_sample *sample)
 {
-	struct perfstream_layout layout = {
-		.sample_type = PERF_RECORD_SAMPLE_FIELDS, .user_regs = arch_here()->perf_mask};
+	struct perfstream_layout layout = layout_of(has_chain, period == NULL);
 	struct perfstream_record record = perf_record_of(header);
 	struct perfstream_sample fields;
-
-	if (has_chain)
-		layout.sample_type |= PERF_SAMPLE_CALLCHAIN;
-	if (period)
-		layout.sample_type ^= PERF_SAMPLE_PERIOD;
 	bool is_good = perfstream_sample_decode(&record, &layout, &fields);
 
 	*sample = (struct perf_sample){
@@ -99,34 +106,19 @@ bool perf_record_sample_of_period(const struct perf_event_header *header, bool h
 	return read_sample(header, has_chain, &period, sample);
 }
 
-/* In a sample: header, id, ip, pid and tid, time, CPU, period. */
-#define AFTER_PERIOD 56
-
-/* Offset of the size of the copy of the stack. */
-static size_t room_offset(const struct perf_event_header *header, bool has_chain)
-{
-	size_t at = AFTER_PERIOD;
-
-	if (has_chain)
-		at += sizeof(uint64_t) * (1 + (word_at(header, at) & UINT16_MAX));
-	bool has_regs = word_at(header, at) != PERF_SAMPLE_REGS_ABI_NONE;
-
-	at += sizeof(uint64_t);
-	if (has_regs)
-		at += sizeof(uint64_t) * (size_t)__builtin_popcountll(arch_here()->perf_mask);
-	return at;
-}
-
 struct perf_record_spare perf_record_spare(const struct perf_event_header *header, bool has_chain)
 {
-	size_t word = sizeof(uint64_t), at = room_offset(header, has_chain);
-	uint64_t room = word_at(header, at);
+	struct perfstream_layout layout = layout_of(has_chain, true);
+	struct perfstream_record record = perf_record_of(header);
+	struct perfstream_sample fields;
+	size_t word = sizeof(uint64_t);
 
-	if (room == 0 || room > header->size || at + word + room + word != header->size)
+	if (!perfstream_sample_decode(&record, &layout, &fields) || fields.stack == NULL)
 		return (struct perf_record_spare){0};
-	uint64_t filled = (word_at(header, header->size - word) + 7) & ~UINT64_C(7);
+	size_t at = (size_t)(fields.stack - (const uint8_t *)header) - word;
+	uint64_t room = word_at(header, at), filled = (fields.stack_size + 7) & ~UINT64_C(7);
 
-	if (filled >= room)
+	if (at + word + room + word != header->size || filled >= room)
 		return (struct perf_record_spare){0};
 	return (struct perf_record_spare){room - filled, at};
 }
