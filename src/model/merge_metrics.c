@@ -252,6 +252,17 @@ static void note_missing(struct merge *m, const struct merge_column *c)
 			STR_ARG(c->name), c->input_count, m->input_count);
 }
 
+/* The first input with a metric of that name. */
+static struct str source_with(const struct merge *m, struct str name)
+{
+	metric_id metric;
+
+	for (size_t i = 0; i < m->input_count; i++)
+		if (profile_find_metric(m->inputs[i].profile, name, &metric))
+			return profile_string(m->inputs[i].profile, m->inputs[i].profile->source);
+	return STR("a file");
+}
+
 static struct error *add_metric(struct merge *m, uint32_t column)
 {
 	static const char *const suffix[DIFFERENCE_METRICS] = {"", " (old)", " (new)"};
@@ -263,7 +274,9 @@ static struct error *add_metric(struct merge *m, uint32_t column)
 
 		if (builder_metric(m->to, str_from(name), c->unit).i != count * column + i)
 			return error_new(ERROR_INPUT,
-				"a metric is called '%s', which means something else here", name);
+				"%.*s has a metric '%s', as a difference has; compare the files "
+				"that it was made from",
+				STR_ARG(source_with(m, str_from(name))), name);
 	}
 	note_missing(m, c);
 	return NULL;
