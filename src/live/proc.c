@@ -74,8 +74,7 @@ struct error *live_process_look(pid_t pid, struct live_process *process)
 	uid = status_field(status, "\nUid:");
 	inner = status_field(status, "\nNSpid:");
 	if (!tgid || !state || !uid || sscanf(uid, "%u %u", &real, &effective) != 2)
-		return error_new(
-			ERROR_INPUT, "process %d: its /proc/%d/status makes no sense", pid, pid);
+		return error_new(ERROR_INPUT, "process %d: cannot parse /proc/%d/status", pid, pid);
 	*process = (struct live_process){
 		.pid = (pid_t)strtol(tgid, NULL, 10), .state = *state, .uid = (uid_t)effective};
 	/* For a thread, NSpid has the thread's id. */

@@ -185,9 +185,9 @@ static struct error *plan_shares(struct merge *m)
 		in->whole = total_of(m, k, m->shared_column);
 		if (in->whole <= 0)
 			return error_new(ERROR_UNSUPPORTED,
-				"%.*s of %.*s comes to %s: no shares of that",
+				"the total of '%.*s' in %.*s is %s, so there are no shares of it",
 				STR_ARG(m->shared_metric), STR_ARG(source_of(m, k)),
-				in->whole ? "less than nothing" : "nothing");
+				in->whole ? "negative" : "zero");
 	}
 	m->share_column = column_at(m, 0,
 		str_from(arena_printf(m->scratch, "%.*s (share)", STR_ARG(m->shared_metric))),

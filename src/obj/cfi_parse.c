@@ -100,7 +100,7 @@ uint64_t cfi_read_address(
 	case DW_EH_PE_datarel:
 		return value + object->data_addr;
 	default: /* relative to the function, aligned */
-		cursor_fail(c, "an address encoding that makes no sense here");
+		cursor_fail(c, "an invalid address encoding");
 		return 0;
 	}
 }

@@ -135,7 +135,7 @@ static const char *const fields[] = {
 
 static const char *const line_fields[] = {
 	"above it  who called it: how much of its self and children was for this caller. They",
-	"          add up to the entry's. <spontaneous> is nobody: there the stacks begin.",
+	"          add up to the entry's. <spontaneous>: no caller, a stack begins here.",
 	"below it  what it called: the callee's own time, and time below the callee, for this",
 	"          entry. They add up to the entry's children.",
 };

@@ -543,9 +543,8 @@ static struct error *read_lines(struct folded *f, const char *name, struct str t
 	add_text(f, text, threads);
 	if (f->good == 0 && f->bad.count)
 		return error_new(ERROR_INPUT,
-			"%s: no line is a folded stack with a weight that 63 bits hold (line %llu "
-			"is the first "
-			"that is not one)",
+			"%s: no line is a folded stack with a weight that fits in 63 bits (line "
+			"%llu is the first malformed one)",
 			name, (unsigned long long)f->bad.told[0]);
 	if (f->good == 0)
 		return error_new(ERROR_INPUT, "%s: contains no folded stack", name);
