@@ -55,9 +55,9 @@ int main(int argc, char **argv)
 """
 
 
-def recorded(folder):
+def recorded(folder, milliseconds=300):
 	program = compile_c(folder, PROGRAM, "-O2", "-g", "-fno-optimize-sibling-calls")
-	check(run(harness.SONDE, "record", "-q", "-o", folder / "a.prof", program, harness.work(800)))
+	check(run(harness.SONDE, "record", "-q", "-o", folder / "a.prof", program, harness.work(milliseconds)))
 	return program
 
 
@@ -80,7 +80,7 @@ def share(report, found, key="exclusive"):
 
 
 def test_lines_have_their_shares(folder):
-	recorded(folder)
+	recorded(folder, 800)
 	report = annotated(folder, "work")
 	hot, warm = (share(report, rows(report, "line", line_of(t))) for t in ("hot line", "warm line"))
 	inlined = share(report, rows(report, "inline"))
@@ -111,7 +111,7 @@ def test_lines_and_instructions_agree(folder):
 
 
 def test_recursion_is_counted_once(folder):
-	recorded(folder)
+	recorded(folder, 800)
 	report = annotated(folder, "deep")
 	assert report["function"]["inclusive"] <= report["total"]
 	for row in report["rows"]:
@@ -198,7 +198,7 @@ def test_source_is_looked_for(folder):
 
 
 def test_filters_choose_the_samples(folder):
-	recorded(folder)
+	recorded(folder, 800)
 	assert annotated(folder, "work", "--ignore", "^work$")["function"]["inclusive"] == 0
 	hidden = annotated(folder, "deep", "--hide", "^work$")
 	bottom = rows(hidden, "line", line_of("bottom"))

@@ -117,6 +117,7 @@ def test_rust(folder):
 	check_rust(record_rust(folder), "<code::Square as code::Shape>::area")
 
 
+@harness.takes_long
 def test_rust_with_names_of_version_0(folder):
 	r = record_rust(folder, "-C", "symbol-mangling-version=v0")
 	check_rust(r, "<code::Square as code::Shape>::area::<u32>")
@@ -144,6 +145,7 @@ def test_exceptions(folder):
 	record_throws(folder, "g++")
 
 
+@harness.takes_long
 def test_exceptions_by_clang(folder):
 	record_throws(folder, "clang++")
 
@@ -216,6 +218,7 @@ def test_a_library_in_a_memfd_without_build_id(folder):
 
 # ---- code without rules ----
 
+@harness.takes_long
 def test_frames_of_assembly(folder):
 	r = recording.record(folder, recording.program(folder, "aligned"), harness.work(1000))
 	r.check_truth(r.done.out)
