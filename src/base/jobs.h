@@ -15,9 +15,9 @@ size_t jobs_processors(void);
 /* Does one part.  It may use nothing that another part changes. */
 typedef void jobs_fn(void *context, size_t part);
 /*
- * Does parts 0 … count - 1 on at most `threads` threads, of which the caller's is one; returns when
- * all are done.  Parts begin in order.  If the system refuses more threads, the caller's does what
- * is left.  threads 0 counts as 1.  Takes some 50 us for each thread, so parts should be larger.
+ * Does parts 0 to count - 1 on the calling thread and at most threads - 1 others, and returns when
+ * all are done.  Parts begin in order.  If the system refuses more threads, the calling one does
+ * the rest.  threads 0 counts as 1.  A thread costs about 50 us, so parts should take longer.
  */
 void jobs_run(size_t threads, size_t count, jobs_fn *fn, void *context);
 

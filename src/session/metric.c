@@ -7,6 +7,7 @@
 
 static struct error *find(const struct profile *profile, struct str name, metric_id *metric)
 {
+	struct str source = profile_string(profile, profile->source);
 	struct nearest n;
 
 	if (profile_find_metric(profile, name, metric))
@@ -17,7 +18,7 @@ static struct error *find(const struct profile *profile, struct str name, metric
 	if (n.best.size == 0)
 		n.best = profile_string(profile, profile->metrics[profile->default_metric.i].name);
 	return error_new(ERROR_USAGE, "--metric: %.*s has no '%.*s'; did you mean '%.*s'?",
-		STR_ARG(profile_string(profile, profile->source)), STR_ARG(name), STR_ARG(n.best));
+		STR_ARG(source.size ? source : STR("the file")), STR_ARG(name), STR_ARG(n.best));
 }
 
 struct error *metric_choose(const struct profile *profile, const char *name, metric_id *metric)

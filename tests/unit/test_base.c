@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -486,16 +487,16 @@ static struct error *accept_all(const void *context, const uint8_t *data, size_t
 
 static void file_is_read_by_threads(void **state)
 {
-	char path[] = "/tmp/sonde-test-XXXXXX";
+	char path[64];
 	uint32_t *numbers = xcalloc(LARGE_SIZE / 4 + 1, 4);
-	int fd = mkstemp(path);
+	int fd = memfd_create("numbers", MFD_CLOEXEC);
 
 	(void)state;
 	assert_true(fd >= 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	for (uint32_t i = 0; i <= LARGE_SIZE / 4; i++)
 		numbers[i] = i * 2654435761u;
 	assert_null(file_write_all(fd, numbers, LARGE_SIZE, path));
-	close(fd);
 	for (size_t threads = 0; threads < 6; threads++)
 		for (size_t k = 0; k < 2; k++) {
 			struct file_bytes bytes;
@@ -506,7 +507,7 @@ static void file_is_read_by_threads(void **state)
 			assert_memory_equal(bytes.data, numbers, LARGE_SIZE);
 			file_bytes_deinit(&bytes);
 		}
-	unlink(path);
+	close(fd);
 	free(numbers);
 }
 

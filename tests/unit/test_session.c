@@ -58,7 +58,7 @@ static const struct {
 	{{{{"view", ""}}}, "view: expects a value"},
 	{{{{"focus", "("}}}, "--focus: "},
 	{{{{"view", "functions"}, {"collapse", "full"}}}, "--collapse is for --view tree"},
-	{{{{"metric", "no-such"}}}, "--metric: "},
+	{{{{"metric", "no-such"}}}, "--metric: the file has no 'no-such'"},
 	{{{{"sort", "inclusve"}}}, "--sort: view functions has no column 'inclusve'; did you mean"},
 };
 
@@ -72,17 +72,21 @@ static struct error *put_all(struct question *question, const struct asked *aske
 	return err ? err : question_settle(question);
 }
 
-/* The whole answer, drawn; the caller's.  Or an error. */
-static struct error *ask(struct session *session, const struct asked *asked, struct strbuf *text)
+/* The whole answer of one of the two, drawn; the caller's.  Or an error. */
+static struct error *ask_either(struct session *session, struct comparison *comparison,
+	const struct asked *asked, struct strbuf *text)
 {
 	static const struct text_style style = {.width = 100, .utf8 = true};
 	struct question question = question_default();
 	struct answer *answer = NULL;
 	struct sink sink;
+
+	question.is_difference = comparison != NULL;
 	struct error *err = put_all(&question, asked);
 
 	if (!err)
-		err = session_ask(session, &question, &answer);
+		err = comparison ? comparison_ask(comparison, &question, &answer)
+				 : session_ask(session, &question, &answer);
 	if (!err) {
 		sink_init_memory(&sink);
 		answer_draw(answer, &style, &sink);
@@ -91,6 +95,11 @@ static struct error *ask(struct session *session, const struct asked *asked, str
 	answer_destroy(answer);
 	question_deinit(&question);
 	return err;
+}
+
+static struct error *ask(struct session *session, const struct asked *asked, struct strbuf *text)
+{
+	return ask_either(session, NULL, asked, text);
 }
 
 static struct session *open_dump(const struct strbuf *dump)
@@ -198,30 +207,6 @@ static void refused(void **state)
 	strbuf_deinit(&dump);
 }
 
-/* The answer of a comparison to that question; the caller's. */
-static struct error *compare(
-	struct comparison *comparison, const struct asked *asked, struct strbuf *text)
-{
-	static const struct text_style style = {.width = 100, .utf8 = true};
-	struct question question = question_default();
-	struct answer *answer = NULL;
-	struct sink sink;
-
-	question.is_difference = true;
-	struct error *err = put_all(&question, asked);
-
-	if (!err)
-		err = comparison_ask(comparison, &question, &answer);
-	if (!err) {
-		sink_init_memory(&sink);
-		answer_draw(answer, &style, &sink);
-		*text = sink.text;
-	}
-	answer_destroy(answer);
-	question_deinit(&question);
-	return err;
-}
-
 static struct comparison *open_comparison(const char *old_path, const char *new_path)
 {
 	struct comparison_sides sides = {.old_side = {{old_path}, 1}, .new_side = {{new_path}, 1}};
@@ -263,8 +248,8 @@ static void compared_often(void **state)
 			&questions[i * 5 % (sizeof(questions) / sizeof(questions[0]))];
 		struct comparison *fresh = open_comparison(paths[0].data, paths[1].data);
 		struct strbuf text = {0}, expected = {0};
-		struct error *err = compare(often, asked, &text),
-			     *expected_err = compare(fresh, asked, &expected);
+		struct error *err = ask_either(NULL, often, asked, &text),
+			     *expected_err = ask_either(NULL, fresh, asked, &expected);
 
 		assert_int_equal(err != NULL, asked == &questions[3]);
 		assert_int_equal(expected_err != NULL, asked == &questions[3]);
