@@ -103,7 +103,7 @@ static void destroy_runs(struct profile **runs)
 		profile_destroy(runs[k]);
 }
 
-/* Joins the runs that were read, and makes the difference; metric: of which runs and shares are. */
+/* Joins the runs that were read, and makes the difference; runs and shares are of that metric. */
 static struct error *join_sides(struct comparison *c, struct profile **old_runs,
 	struct profile **new_runs, struct str metric)
 {

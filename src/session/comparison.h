@@ -34,10 +34,10 @@ struct comparison_sides {
 struct comparison;
 
 /*
- * Reads both sides, with the roots that the question asks for.  Its metric is the one that runs and
- * shares are of.  sides need not outlive the call.  Errors are profile_read_with's; ERROR_USAGE if
- * sides cannot be compared; ERROR_UNSUPPORTED for a recording that is not fit as evidence, if sides
- * refuse that.
+ * Reads both sides, with the roots that the question asks for.  Figures of single runs and shares
+ * are of the question's metric.  sides need not outlive the call.  Errors are profile_read_with's;
+ * ERROR_USAGE if sides cannot be compared; ERROR_UNSUPPORTED for a recording that is not fit as
+ * evidence, if sides refuse that.
  */
 must_use struct error *comparison_open(const struct comparison_sides *sides,
 	const struct question *question, struct comparison **comparison);
