@@ -149,7 +149,7 @@ static void order_sort_slot(
 			o->rank[entity == NO_ID ? w->tree->entity_count : entity], lines[i]};
 	}
 	sort_items(items, count);
-	for (size_t m = w->metric_count; m-- > 0;) {
+	for (size_t m = w->tree->order_count; m-- > 0;) {
 		for (size_t i = 0; i < count; i++)
 			items[i].key = sort_key_descending(
 				order_figure(w, (uint64_t)attributed(w, items[i].index, m)));
@@ -191,7 +191,7 @@ static int centres_compare(const void *a, const void *b, void *order)
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	int result = 0;
 
-	for (size_t m = 0; result == 0 && m < w->metric_count; m++) {
+	for (size_t m = 0; result == 0 && m < w->tree->order_count; m++) {
 		size_t i = x * w->metric_count + m, k = y * w->metric_count + m;
 		result = descending(w, w->exclusive[i], w->exclusive[k]);
 		if (result == 0)

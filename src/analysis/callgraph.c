@@ -121,6 +121,7 @@ static struct callgraph *builder_graph(struct builder *b, size_t limit, struct a
 		.arcs = entity_pairs_all(&b->pairs),
 		.calls = b->calls,
 		.count = entity_pairs_count(&b->pairs),
+		.order_count = tree->order_count,
 		.is_difference = tree->is_difference,
 	};
 	struct call_units units;

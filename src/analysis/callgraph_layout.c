@@ -195,7 +195,7 @@ static struct sort_item *layout_sort_drafts(struct layout *l)
 	for (size_t i = 0; i < count; i++)
 		items[i].key = ~l->drafts.data[items[i].index].calls.count;
 	sort_items(items, count);
-	for (size_t k = l->metric_count; k-- > 0;) {
+	for (size_t k = l->arcs->order_count; k-- > 0;) {
 		for (size_t i = 0; i < count; i++) {
 			const struct call_times *times = &draft_times(l, items[i].index)[k];
 			items[i].key = sort_key_descending(layout_order_weight(l, times));

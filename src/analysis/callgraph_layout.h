@@ -27,7 +27,9 @@ struct call_arcs {
 	const struct entity_pair *arcs;
 	const struct callgraph_calls *calls; /* [arc]; NULL: no calls are known */
 	size_t count;
-	bool is_difference; /* as the tree's: rows are ordered by absolute value */
+	/* As the tree's: how many metrics order the rows, and whether by absolute value. */
+	size_t order_count;
+	bool is_difference;
 };
 
 static inline struct callgraph_calls call_arcs_calls(const struct call_arcs *arcs, size_t arc)

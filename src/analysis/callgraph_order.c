@@ -27,11 +27,11 @@ int64_t layout_order_weight(const struct layout *l, const struct call_times *tim
 	return l->arcs->is_difference && weight < 0 ? -weight : weight;
 }
 
-/* Orders two lists of [metric_count] times. */
+/* Orders two lists of [metric_count] times, by those that decide. */
 static int times_compare(
 	const struct layout *l, const struct call_times *a, const struct call_times *b)
 {
-	for (size_t k = 0; k < l->metric_count; k++) {
+	for (size_t k = 0; k < l->arcs->order_count; k++) {
 		int64_t x = layout_order_weight(l, &a[k]), y = layout_order_weight(l, &b[k]);
 
 		if (x != y)

@@ -187,7 +187,7 @@ static int by_weight(const void *a, const void *b, void *layout)
 
 	if (x_is_stub != y_is_stub)
 		return y_is_stub ? -1 : 1;
-	for (size_t m = 0; m < l->metric_count; m++) {
+	for (size_t m = 0; m < l->tree->order_count; m++) {
 		struct play_figures x = node_figures(l, m, i), y = node_figures(l, m, k);
 		int64_t x_weight = weight_of(l, &x), y_weight = weight_of(l, &y);
 

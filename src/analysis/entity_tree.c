@@ -169,6 +169,7 @@ static struct entity_tree *growth_trees(const struct growth *g, struct arena *ar
 		growth_lay_out(g, trees, arena);
 	trees[0]->others = (const struct entity_tree *const *)trees + 1;
 	trees[0]->other_count = count - 1;
+	trees[0]->order_count = g->spec->order_count ? g->spec->order_count : count;
 	return trees[0];
 }
 

@@ -127,6 +127,8 @@ struct entity_tree {
 	 */
 	const struct entity_tree *const *others;
 	size_t other_count;
+	/* How many of these metrics, its own first, order the rows (struct entity_spec). */
+	size_t order_count;
 	/*
 	 * [node] Whether stacks with weight in this metric end here or below; sums do not show it,
 	 * as weights may cancel.  NULL: true everywhere, as always without others.
@@ -201,8 +203,13 @@ struct same_rule {
 /* What an entity tree is made for. */
 struct entity_spec {
 	enum level level;
-	const metric_id *metrics;     /* all different; those after the first make the others */
-	size_t metric_count;	      /* at least 1 */
+	const metric_id *metrics; /* all different; those after the first make the others */
+	size_t metric_count;	  /* at least 1 */
+	/*
+	 * Analyses order rows by the first of these metrics, then by the next where they are equal,
+	 * and so on; this many decide.  0: all.
+	 */
+	size_t order_count;
 	const struct same_rule *same; /* the first that matches counts */
 	size_t same_count;
 	/*

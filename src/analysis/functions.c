@@ -157,7 +157,7 @@ static int entities_compare(const void *a, const void *b, void *sums)
 	const struct sums *s = sums;
 	int order = 0;
 
-	for (size_t k = 0; k < s->metric_count && order == 0; k++)
+	for (size_t k = 0; k < s->tree->order_count && order == 0; k++)
 		order = figures_compare(&s->of[k][x], &s->of[k][y]);
 	if (order != 0)
 		return order;

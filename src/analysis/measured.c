@@ -194,6 +194,7 @@ void measured_init(struct measured *m, const struct entity_tree *tree, const uin
 		.arcs = m->arcs.data,
 		.calls = m->calls.data,
 		.count = m->arcs.count,
+		.order_count = tree->order_count,
 		.is_difference = tree->is_difference};
 	call_units_init(&m->units, &m->view);
 	for (size_t k = 0; k < m->metric_count; k++) {

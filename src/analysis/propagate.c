@@ -89,6 +89,7 @@ static void refresh_view(struct propagation *p)
 		.arcs = p->arcs.data,
 		.calls = p->calls.data,
 		.count = p->arcs.count,
+		.order_count = p->tree->order_count,
 		.is_difference = p->tree->is_difference};
 }
 

@@ -13,6 +13,7 @@
 #include "cli/report_options.h"
 #include "cli/report_print.h"
 #include "session/values.h"
+#include "view/margins.h"
 #include "view/views.h"
 
 /* Maximum number of lines, and of instructions. */
@@ -95,7 +96,34 @@ static void remark_others(const struct profile *p, const struct function_matches
 	strbuf_deinit(&list);
 }
 
-static struct error *weigh(const struct annotate_options *options, const struct profile *profile,
+/* The metrics, and with --confidence each stretch of time as one more. */
+static struct error *weigh_selection(struct report_query *query, const struct selection *selection,
+	const struct metric_list *metrics, struct arena *arena, struct stack_weights *stacks)
+{
+	const struct profile *profile = selection->profile;
+	size_t count = metrics->ids.count;
+	struct confidence c;
+
+	if (!query->confidence) {
+		*stacks = stack_weights_of(selection, metrics->ids.data, count, arena);
+		return NULL;
+	}
+	struct error *err = confidence_check(profile, query->metric);
+	if (err)
+		return err;
+	confidence_init(&c, selection, query->metric, margins_stretches_max(profile->stack_count));
+	selection = confidence_selection(&c, 0, c.stretches, false, arena);
+	margins_ask(query, profile->metric_count, c.stretches, arena);
+	metric_id *all = ARENA_ARRAY(arena, metric_id, count + c.stretches);
+
+	for (size_t i = 0; i < count + c.stretches; i++)
+		all[i] = i < count ? metrics->ids.data[i] : query->others[i - 1];
+	*stacks = stack_weights_of(selection, all, count + c.stretches, arena);
+	confidence_deinit(&c);
+	return NULL;
+}
+
+static struct error *weigh(struct annotate_options *options, const struct profile *profile,
 	const struct metric_list *metrics, struct arena *arena, struct stack_weights *stacks)
 {
 	struct filter_list list;
@@ -107,7 +135,8 @@ static struct error *weigh(const struct annotate_options *options, const struct 
 		return err;
 	err = selection_create(profile, list.filters.data, list.filters.count, arena, &selection);
 	if (err == NULL)
-		*stacks = stack_weights_of(selection, metrics->ids.data, metrics->ids.count, arena);
+		err = weigh_selection(
+			&options->report.question.queries[0], selection, metrics, arena, stacks);
 	filter_list_deinit(&list);
 	return err;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/certificate.h"
+#include "analysis/confidence.h"
 #include "base/alloc.h"
 #include "view/views.h"
 
@@ -197,7 +198,7 @@ static struct error *check_stacks(const struct question *question, const struct 
 	if (err == NULL && query->spread)
 		err = profile_needs_stacks(profile, "--spread");
 	if (err == NULL && query->confidence)
-		err = confidence_check(profile);
+		err = confidence_check(profile, query->metric);
 	for (size_t i = 0; err == NULL && i < f->filters.count; i++)
 		if (f->filters.data[i].kind == FILTER_WHEN)
 			err = profile_needs_stacks(profile, "--when");

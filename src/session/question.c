@@ -70,6 +70,8 @@ const struct option_row question_figure_rows[] = {
 		"the metrics to show: comma-separated names, or all"},
 	{OPTION_COLUMNS, 0, "columns", VALUE_TEXT, "LIST", {0},
 		"columns of JSON and CSV, comma-separated names"},
+	{OPTION_CONFIDENCE, 0, "confidence", VALUE_NONE, NULL, {0},
+		"print the margin of error from sampling, at 95 %"},
 	{OPTION_LIMIT, 'n', "limit", VALUE_NUMBER, "N", {0},
 		"the N heaviest, 0 for all (default: text 100, others all)"},
 	{OPTION_PERCENT, 0, "percent", VALUE_CHOICE, "OF", CHOICES(percent_names),
@@ -267,20 +269,32 @@ static struct error *check_views(const struct question *o)
 	return NULL;
 }
 
+/* Whether some column of the view is a margin. */
+static bool has_margins(const struct view *view)
+{
+	for (enum column_id id = 0; id < COLUMN_COUNT; id++)
+		if (columns[id].of_confidence && view_has_column(view, id))
+			return true;
+	return false;
+}
+
+static bool asks_for_margins(const struct report_query *query)
+{
+	for (size_t i = 0; i < query->column_count; i++)
+		if (columns[query->columns[i]].of_confidence)
+			return true;
+	return false;
+}
+
 /* Checks that the views' figures, as shares of all samples, can have margins. */
 static struct error *check_confidence(const struct question *o, const struct report_query *query)
 {
-	if (!view_has_column(query->view, COLUMN_EXCLUSIVE_MARGIN))
+	if (!has_margins(query->view))
 		return error_new(
 			ERROR_USAGE, "--confidence is not for --view %s", query->view->name);
 	if (o->is_difference)
 		return error_new(ERROR_USAGE,
 			"--confidence is for one profile; differences mark what is beyond chance");
-	if (query->level == LEVEL_ZONE || level_is_of_tasks(query->level))
-		return error_new(
-			ERROR_USAGE, "--confidence is not for level %s", level_names[query->level]);
-	if (o->spread)
-		return error_new(ERROR_USAGE, "--confidence and --spread do not go together");
 	return NULL;
 }
 
@@ -399,8 +413,7 @@ static struct error *make_query(const struct question *o, struct report_query *q
 	}
 	if (err == NULL && o->columns)
 		err = set_columns(o, query);
-	query->confidence = o->confidence || has_id(query, COLUMN_EXCLUSIVE_MARGIN) ||
-			    has_id(query, COLUMN_INCLUSIVE_MARGIN);
+	query->confidence = o->confidence || asks_for_margins(query);
 	if (err == NULL && query->confidence)
 		err = check_confidence(o, query);
 	return err;

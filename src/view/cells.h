@@ -41,8 +41,6 @@ struct cell cells_is_recursive(const struct report *report, size_t row);
 struct cell cells_exclusive(const struct report *report, size_t row);
 struct cell cells_inclusive(const struct report *report, size_t row);
 struct cell cells_function_calls(const struct report *report, size_t row);
-struct cell cells_exclusive_margin(const struct report *report, size_t row);
-struct cell cells_inclusive_margin(const struct report *report, size_t row);
 
 /* cells_difference.c */
 struct cell cells_exclusive_change(const struct report *report, size_t row);
@@ -54,6 +52,20 @@ struct cell cells_in_only_change(const struct report *report, size_t row);
 struct cell cells_attributed_change(const struct report *report, size_t row);
 struct cell cells_self_and_children_change(const struct report *report, size_t row);
 struct cell cells_significant(const struct report *report, size_t row);
+
+/* cells_margins.c */
+struct cell cells_exclusive_margin(const struct report *report, size_t row);
+struct cell cells_inclusive_margin(const struct report *report, size_t row);
+struct cell cells_attributed_margin(const struct report *report, size_t row);
+struct cell cells_shallow_margin(const struct report *report, size_t row);
+struct cell cells_deep_margin(const struct report *report, size_t row);
+struct cell cells_in_or_under_margin(const struct report *report, size_t row);
+struct cell cells_in_only_margin(const struct report *report, size_t row);
+struct cell cells_self_margin(const struct report *report, size_t row);
+struct cell cells_children_margin(const struct report *report, size_t row);
+struct cell cells_self_and_children_margin(const struct report *report, size_t row);
+struct cell cells_listing_exclusive_margin(const struct report *report, size_t row);
+struct cell cells_listing_inclusive_margin(const struct report *report, size_t row);
 
 /* cells_tree.c */
 struct cell cells_level(const struct report *report, size_t row);

@@ -32,8 +32,6 @@ enum column_id {
 	COLUMN_EXCLUSIVE_PERCENT,
 	COLUMN_INCLUSIVE,
 	COLUMN_INCLUSIVE_PERCENT,
-	COLUMN_EXCLUSIVE_MARGIN,
-	COLUMN_INCLUSIVE_MARGIN,
 	COLUMN_ATTRIBUTED,
 	COLUMN_ATTRIBUTED_PERCENT,
 	COLUMN_IS_RECURSIVE,
@@ -104,6 +102,18 @@ enum column_id {
 	COLUMN_ATTRIBUTED_CHANGE,
 	COLUMN_SELF_AND_CHILDREN_CHANGE,
 	COLUMN_SIGNIFICANT,
+	COLUMN_EXCLUSIVE_MARGIN,
+	COLUMN_INCLUSIVE_MARGIN,
+	COLUMN_ATTRIBUTED_MARGIN,
+	COLUMN_SHALLOW_MARGIN,
+	COLUMN_DEEP_MARGIN,
+	COLUMN_IN_OR_UNDER_MARGIN,
+	COLUMN_IN_ONLY_MARGIN,
+	COLUMN_SELF_MARGIN,
+	COLUMN_CHILDREN_MARGIN,
+	COLUMN_SELF_AND_CHILDREN_MARGIN,
+	COLUMN_LISTING_EXCLUSIVE_MARGIN,
+	COLUMN_LISTING_INCLUSIVE_MARGIN,
 	COLUMN_ENTRIES,
 	COLUMN_ZONE_DEPTH_MAX,
 	COLUMN_TICKS,
@@ -174,7 +184,9 @@ struct column {
 	bool is_own;	    /* what was spent in the row itself; large values are coloured */
 	bool is_per_metric; /* differs with the report's metric: shown once for each of several */
 	bool of_difference; /* only in reports of differences */
-	bool is_per_tick;   /* such a small part of the total that it has a scale of its own */
+	bool of_confidence; /* only with --confidence: how far column margin_of may be off */
+	enum column_id margin_of;
+	bool is_per_tick; /* such a small part of the total that it has a scale of its own */
 };
 
 /* Indexed by enum column_id. */

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/search.h"
 #include "view/difference.h"
+#include "view/margins.h"
 #include "view/views.h"
 
 const char *const percent_names[PERCENT_COUNT + 1] = {"raw", "total", "parent", NULL};
@@ -63,6 +64,7 @@ struct entity_spec report_spec(
 	return (struct entity_spec){.level = query->level,
 		.metrics = metrics,
 		.metric_count = count,
+		.order_count = count - (query->view->joins_metrics ? query->stretch_count : 0),
 		.same = query->same,
 		.same_count = query->same_count,
 		.is_difference = query->difference != NULL,
@@ -253,6 +255,17 @@ void report_note(struct report *report, const char *note, struct arena *arena)
 	report->notes = notes;
 }
 
+static void add_margins(struct report *report, struct arena *arena)
+{
+	report->margins = margins_create(report, arena);
+	const char *notes[] = {margins_few_note(report->margins),
+		margins_alike_note(report->margins, report, arena)};
+
+	for (size_t i = 0; i < ARRAY_SIZE(notes); i++)
+		if (notes[i])
+			report_note(report, notes[i], arena);
+}
+
 struct report *report_create(const struct selection *selection, const struct entity_tree *tree,
 	const struct report_query *query, struct arena *arena)
 {
@@ -267,6 +280,8 @@ struct report *report_create(const struct selection *selection, const struct ent
 	report_add_others(report, arena);
 	if (query->difference)
 		difference_mark(report, arena);
+	if (query->confidence)
+		add_margins(report, arena);
 	if (query->view->second_sort && query->sort == NULL)
 		report->second = report_second(report, arena);
 	return report;

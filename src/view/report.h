@@ -9,7 +9,6 @@
 #include "analysis/callers.h"
 #include "analysis/callgraph.h"
 #include "analysis/calltree.h"
-#include "analysis/confidence.h"
 #include "analysis/functions.h"
 #include "analysis/listing.h"
 #include "analysis/selection.h"
@@ -21,6 +20,7 @@
 struct callers_rows;
 struct zones;
 struct heat;
+struct margins;
 struct view;
 struct difference;
 
@@ -46,13 +46,15 @@ struct report_query {
 	 */
 	const struct difference *difference;
 	size_t hidden_count; /* of others, after the first other_count: not shown */
+	/* Of these, the last: stretches of time (view/margins.h), which decide no order. */
+	size_t stretch_count;
 	enum level level;
 	const struct same_rule *same; /* borrowed */
 	size_t same_count;
 	const char *center;	     /* as requested; NULL: each entity is a centre; borrowed */
 	const struct centre *centre; /* center's entities in the tree (report_find_centre) */
 	bool spread;
-	bool confidence; /* of functions: how much figures may be off by chance */
+	bool confidence; /* how far figures may be off by chance */
 	bool invert;	 /* stacks are shown from their leaves */
 	enum collapse collapse;
 	enum calltree_order order;
@@ -81,8 +83,7 @@ struct report {
 	struct report_query query;
 	const struct entity_tree *tree;
 	const struct functions *functions; /* views functions, modules … and callers, else NULL */
-	const struct confidence *confidence;	 /* of those, if it was requested, else NULL */
-	const struct callers *callers;		 /* view callers, else NULL */
+	const struct callers *callers;	   /* view callers, else NULL */
 	const struct callers_rows *callers_rows; /* the same */
 	const struct calltree *calltree;	 /* view tree, else NULL */
 	const struct callgraph *callgraph;	 /* view graph, else NULL */
@@ -104,6 +105,7 @@ struct report {
 	size_t note_count;
 	/* [row]: whether it changed by more than chance; NULL: unknown. */
 	const bool *marks;
+	const struct margins *margins; /* if they were requested, else NULL */
 	/*
 	 * [query.other_count] The same rows with the figures of the other metrics, so that columns
 	 * read them as they read this report; they have no others themselves.  The hidden ones come

@@ -44,17 +44,19 @@ static void callers_view_analyse(struct report *report, struct arena *arena)
 
 static void add_figures(struct table *table, size_t m, bool weights, bool percent)
 {
-	static const enum column_id pairs[][2] = {
-		{COLUMN_ATTRIBUTED, COLUMN_ATTRIBUTED_PERCENT},
-		{COLUMN_EXCLUSIVE, COLUMN_EXCLUSIVE_PERCENT},
-		{COLUMN_INCLUSIVE, COLUMN_INCLUSIVE_PERCENT},
+	static const enum column_id figures[][3] = {
+		{COLUMN_ATTRIBUTED, COLUMN_ATTRIBUTED_PERCENT, COLUMN_ATTRIBUTED_MARGIN},
+		{COLUMN_EXCLUSIVE, COLUMN_EXCLUSIVE_PERCENT, COLUMN_EXCLUSIVE_MARGIN},
+		{COLUMN_INCLUSIVE, COLUMN_INCLUSIVE_PERCENT, COLUMN_INCLUSIVE_MARGIN},
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(figures); i++) {
 		if (weights)
-			table_add_of(table, m, pairs[i][0]);
+			table_add_of(table, m, figures[i][0]);
 		if (percent)
-			table_add_of(table, m, pairs[i][1]);
+			table_add_of(table, m, figures[i][1]);
+		if (table->report->margins && m == 0)
+			table_add(table, figures[i][2]);
 	}
 }
 
@@ -229,6 +231,9 @@ static const enum column_id data_columns[] = {
 	COLUMN_IS_RECURSIVE,
 	COLUMN_EXCLUSIVE,
 	COLUMN_INCLUSIVE,
+	COLUMN_ATTRIBUTED_MARGIN,
+	COLUMN_EXCLUSIVE_MARGIN,
+	COLUMN_INCLUSIVE_MARGIN,
 	COLUMN_END,
 };
 
@@ -249,11 +254,11 @@ static const enum column_id more_columns[] = {
 	COLUMN_END,
 };
 
-static const enum column_id own_columns[] = {
-	COLUMN_NAME, COLUMN_MODULE, COLUMN_EXCLUSIVE, COLUMN_INCLUSIVE, COLUMN_END};
+static const enum column_id own_columns[] = {COLUMN_NAME, COLUMN_MODULE, COLUMN_EXCLUSIVE,
+	COLUMN_INCLUSIVE, COLUMN_EXCLUSIVE_MARGIN, COLUMN_INCLUSIVE_MARGIN, COLUMN_END};
 static const enum column_id own_metric_columns[] = {COLUMN_EXCLUSIVE, COLUMN_INCLUSIVE, COLUMN_END};
-static const enum column_id line_columns[] = {
-	COLUMN_NAME, COLUMN_MODULE, COLUMN_ATTRIBUTED, COLUMN_IS_RECURSIVE, COLUMN_END};
+static const enum column_id line_columns[] = {COLUMN_NAME, COLUMN_MODULE, COLUMN_ATTRIBUTED,
+	COLUMN_IS_RECURSIVE, COLUMN_ATTRIBUTED_MARGIN, COLUMN_END};
 static const enum column_id line_metric_columns[] = {COLUMN_ATTRIBUTED, COLUMN_END};
 
 static const struct view_part parts[CALLERS_PARTS] = {

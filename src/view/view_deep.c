@@ -25,9 +25,11 @@ static const struct entity *deep_view_entity(const struct report *report, size_t
 static const struct flat_columns flat_columns = {
 	.own = COLUMN_SHALLOW,
 	.own_percent = COLUMN_SHALLOW_PERCENT,
+	.own_margin = COLUMN_SHALLOW_MARGIN,
 	.own_change = COLUMN_SHALLOW_CHANGE,
 	.all = COLUMN_DEEP,
 	.all_percent = COLUMN_DEEP_PERCENT,
+	.all_margin = COLUMN_DEEP_MARGIN,
 	.all_change = COLUMN_DEEP_CHANGE,
 };
 
@@ -75,6 +77,8 @@ static const enum column_id data_columns[] = {
 	COLUMN_INCLUSIVE,
 	COLUMN_SHALLOW,
 	COLUMN_DEEP,
+	COLUMN_SHALLOW_MARGIN,
+	COLUMN_DEEP_MARGIN,
 	COLUMN_END,
 };
 

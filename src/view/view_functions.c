@@ -4,8 +4,6 @@
  */
 #include "analysis/functions.h"
 
-#include <math.h>
-
 #include "view/text/flat.h"
 #include "view/text/text.h"
 #include "view/views.h"
@@ -24,53 +22,9 @@ static void note_above(struct report *report, struct arena *arena)
 			arena);
 }
 
-/* Beyond this factor, taking more samples is not useful advice. */
-#define TIMES_MAX 1000
-
 static const struct entity *functions_view_entity(const struct report *report, size_t row)
 {
 	return entity_tree_entity(report->tree, report->functions->rows[row].entity);
-}
-
-/* Notes how many samples are needed to distinguish rows whose order is due to chance. */
-static void note_alike(struct report *report, struct arena *arena)
-{
-	const struct confidence *c = report->confidence;
-	uint64_t ran_ns = report->profile->stats.duration_ns;
-	struct strbuf line = {0}, one = {0}, two = {0};
-
-	if (c->times <= 1)
-		return;
-	strbuf_printf(&line, "%.*s and %.*s can't be distinguished: ",
-		STR_ARG(entity_label(functions_view_entity(report, c->alike), &one)),
-		STR_ARG(entity_label(functions_view_entity(report, c->alike + 1), &two)));
-	if (isinf(c->times))
-		strbuf_add(&line, STR("their figures are equal here"));
-	else if (c->times > TIMES_MAX)
-		strbuf_add(&line, STR("a thousand times as many samples would not do"));
-	else if (ran_ns == UINT64_MAX)
-		strbuf_printf(&line, "that takes %.1f times as many samples", c->times);
-	else
-		strbuf_printf(&line, "record %.3g s more of the same",
-			(double)ran_ns / 1e9 * (c->times - 1));
-	report_note(report, arena_printf(arena, "%s", line.data), arena);
-	strbuf_deinit(&line);
-	strbuf_deinit(&one);
-	strbuf_deinit(&two);
-}
-
-static void add_confidence(struct report *report, struct arena *arena)
-{
-	struct entity_spec spec = report_spec(report->profile, &report->query, arena);
-
-	report->confidence = confidence_analyse(report->selection, report->functions, &spec, arena);
-	if (report->confidence->stretches == 0)
-		report_note(report,
-			"margins are those of independent samples, as these are too few to show "
-			"how "
-			"they cluster",
-			arena);
-	note_alike(report, arena);
 }
 
 static void functions_view_analyse(struct report *report, struct arena *arena)
@@ -78,8 +32,6 @@ static void functions_view_analyse(struct report *report, struct arena *arena)
 	report->functions = functions_analyse(report->tree, arena);
 	report->row_count = report->functions->count;
 	note_above(report, arena);
-	if (report->query.confidence)
-		add_confidence(report, arena);
 	if (report->functions->bound_count)
 		report_note(report,
 			"in recursion through several functions calls' costs overlap: there "
@@ -89,17 +41,17 @@ static void functions_view_analyse(struct report *report, struct arena *arena)
 
 static bool functions_view_has_column(const struct report *report, enum column_id id)
 {
-	if (id == COLUMN_EXCLUSIVE_MARGIN || id == COLUMN_INCLUSIVE_MARGIN)
-		return report->confidence != NULL;
 	return id != COLUMN_CALLS || report->functions->has_calls;
 }
 
 static const struct flat_columns flat_columns = {
 	.own = COLUMN_EXCLUSIVE,
 	.own_percent = COLUMN_EXCLUSIVE_PERCENT,
+	.own_margin = COLUMN_EXCLUSIVE_MARGIN,
 	.own_change = COLUMN_EXCLUSIVE_CHANGE,
 	.all = COLUMN_INCLUSIVE,
 	.all_percent = COLUMN_INCLUSIVE_PERCENT,
+	.all_margin = COLUMN_INCLUSIVE_MARGIN,
 	.all_change = COLUMN_INCLUSIVE_CHANGE,
 };
 

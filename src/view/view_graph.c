@@ -90,6 +90,8 @@ static void graph_view_columns(const struct report *report, struct table *table)
 		if (report->query.percent != PERCENT_RAW &&
 			!text_is_narrower(table->text, PERCENT_WIDTH_MIN + WIDTH_MORE * others))
 			table_add_of(table, m, COLUMN_PERCENT);
+		if (report->margins && m == 0)
+			table_add(table, COLUMN_SELF_AND_CHILDREN_MARGIN);
 		table_add_of(table, m, COLUMN_SELF);
 		table_add_of(table, m, COLUMN_CHILDREN);
 	}
@@ -121,6 +123,10 @@ static const char *const index_field[] = {
 
 static const char *const percent_field[] = {
 	"%         self and children of the entry, as part of the total.",
+};
+
+static const char *const margin_field[] = {
+	"±         how far self and children, as part of the total, may be off by chance.",
 };
 
 static const char *const difference_fields[] = {
@@ -168,6 +174,8 @@ static void draw_fields(struct text *text, const struct report *report)
 		put_fields(text, difference_fields, ARRAY_SIZE(difference_fields));
 	else
 		put_fields(text, percent_field, ARRAY_SIZE(percent_field));
+	if (report->margins)
+		put_fields(text, margin_field, ARRAY_SIZE(margin_field));
 	put_fields(text, fields, ARRAY_SIZE(fields));
 	if (graph->has_calls)
 		put_fields(text, called_fields, ARRAY_SIZE(called_fields));
@@ -220,8 +228,10 @@ static void graph_view_draw(struct text *text, const struct report *report)
 		draw_fields(text, report);
 }
 
+#define MARGIN_COLUMNS COLUMN_SELF_MARGIN, COLUMN_CHILDREN_MARGIN, COLUMN_SELF_AND_CHILDREN_MARGIN
 #define LINE_COLUMNS                                                                               \
-	COLUMN_NAME, COLUMN_MODULE, COLUMN_INDEX, COLUMN_SELF, COLUMN_CHILDREN, COLUMN_CALLS
+	COLUMN_NAME, COLUMN_MODULE, COLUMN_INDEX, COLUMN_SELF, COLUMN_CHILDREN, COLUMN_CALLS,      \
+		MARGIN_COLUMNS
 
 static const enum column_id data_columns[] = {
 	COLUMN_ENTRY,
@@ -237,6 +247,7 @@ static const enum column_id data_columns[] = {
 	COLUMN_CALLED,
 	COLUMN_CALLS,
 	COLUMN_OF,
+	MARGIN_COLUMNS,
 	COLUMN_END,
 };
 
@@ -250,6 +261,7 @@ static const enum column_id entry_columns[] = {
 	COLUMN_SELF,
 	COLUMN_CHILDREN,
 	COLUMN_CALLED,
+	MARGIN_COLUMNS,
 	COLUMN_END,
 };
 

@@ -60,7 +60,11 @@ static void tree_view_columns(const struct report *report, struct table *table)
 
 	for (size_t m = 0; m <= report->query.other_count; m++) {
 		table_add_of(table, m, percent ? COLUMN_IN_OR_UNDER_PERCENT : COLUMN_IN_OR_UNDER);
+		if (report->margins && m == 0)
+			table_add(table, COLUMN_IN_OR_UNDER_MARGIN);
 		table_add_of(table, m, percent ? COLUMN_IN_ONLY_PERCENT : COLUMN_IN_ONLY);
+		if (report->margins && m == 0)
+			table_add(table, COLUMN_IN_ONLY_MARGIN);
 	}
 	if (!text_is_narrower(table->text, LEVEL_WIDTH_MIN))
 		table_add(table, COLUMN_LEVEL);
@@ -120,6 +124,8 @@ static const enum column_id data_columns[] = {
 	COLUMN_INDIRECT,
 	COLUMN_IN_ONLY,
 	COLUMN_TARGET,
+	COLUMN_IN_OR_UNDER_MARGIN,
+	COLUMN_IN_ONLY_MARGIN,
 	COLUMN_END,
 };
 

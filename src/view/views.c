@@ -35,6 +35,8 @@ bool view_shows_column(const struct report *report, enum column_id id)
 {
 	const struct view *view = report->query.view;
 
+	if (columns[id].of_confidence && report->margins == NULL)
+		return false;
 	return view->has_column == NULL || view->has_column(report, id);
 }
 

@@ -93,6 +93,17 @@ def test_lines_have_their_shares(folder):
 	assert rows(report, "line", line_of("hot line"))[0]["text"].strip().startswith("STEP(3000)")
 
 
+def test_confidence_adds_margins_alone(folder):
+	"""Half a second of samples tells the hot line's share to some percent, and leaves the figures as they are."""
+	recorded(folder, 500)
+	plain, report = annotated(folder, "work"), annotated(folder, "work", "--confidence")
+	margins = [(row.pop("exclusive_margin_percent"), row.pop("inclusive_margin_percent")) for row in report["rows"]]
+	assert report == plain
+	hot = report["rows"].index(rows(report, "line", line_of("hot line"))[0])
+	assert 1 < margins[hot][0] < 30 and 1 < margins[hot][1] < 30, margins[hot]
+	assert "±" in check(sonde("annotate", folder / "a.prof", "work", "--confidence")).out
+
+
 def test_lines_and_instructions_agree(folder):
 	recorded(folder)
 	report = annotated(folder, "work")

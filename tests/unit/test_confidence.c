@@ -7,24 +7,26 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
 
 #include "../random_profile.h"
-#include "analysis/confidence.h"
 #include "model/builder.h"
+#include "view/margins.h"
+#include "view/views.h"
 
 enum { MAIN, ONE, TWO, FUNCTIONS };
 
 /* What a program does at a moment: ONE, TWO, or MAIN itself. */
 typedef uint32_t does_at(struct random *r, uint32_t moment, uint32_t *state);
 
-struct margins {
+/* The view of functions with their margins. */
+struct shown {
 	struct profile *profile;
 	struct arena *arena;
-	const struct functions *functions;
-	const struct confidence *confidence;
+	const struct report *report;
 };
 
 /* Functions that main calls, sampled so often. */
@@ -56,40 +58,40 @@ static struct profile *recorded(struct random *r, uint32_t samples, does_at *doe
 	return profile;
 }
 
-static struct margins margins_of(struct profile *profile)
+static struct shown shown_of(struct profile *profile)
 {
-	struct margins m = {.profile = profile, .arena = arena_create()};
-	const metric_id metric = {0};
-	const struct entity_spec spec = {
-		.level = LEVEL_FUNCTION, .metrics = &metric, .metric_count = 1, .sums_only = true};
-	const struct selection *selection = selection_all(profile, m.arena);
+	struct shown s = {.profile = profile, .arena = arena_create()};
+	const struct report_query query = {.view = &view_functions, .confidence = true};
+	const struct selection *selection = selection_all(profile, s.arena);
 
-	m.functions = functions_analyse(entity_tree_create(selection, &spec, m.arena), m.arena);
-	m.confidence = confidence_analyse(selection, m.functions, &spec, m.arena);
-	return m;
+	s.report =
+		report_create(selection, report_tree(selection, &query, s.arena), &query, s.arena);
+	return s;
 }
 
-static void margins_free(struct margins *m)
+static void shown_free(struct shown *s)
 {
-	arena_destroy(m->arena);
-	profile_destroy(m->profile);
+	arena_destroy(s->arena);
+	profile_destroy(s->profile);
 }
 
 /* The row of a function; the test fails if there is none. */
-static size_t row_of(const struct margins *m, struct str name)
+static size_t row_of(const struct shown *s, struct str name)
 {
-	for (size_t i = 0; i < m->functions->count; i++)
-		if (str_equal(entity_tree_entity(m->functions->tree, m->functions->rows[i].entity)
-				      ->name,
-			    name))
+	for (size_t i = 0; i < s->report->row_count; i++)
+		if (str_equal(view_functions.entity(s->report, i)->name, name))
 			return i;
 	fail();
 	return 0;
 }
 
-static double part(int64_t weight, const struct margins *m)
+/* A figure as part of the total. */
+static double part(const struct shown *s, size_t row, enum column_id id)
 {
-	return (double)weight / (double)m->functions->tree->total;
+	struct cell cell = columns[id].get(s->report, row);
+
+	assert_false(cell.is_null);
+	return (double)cell.weight / (double)cell.base;
 }
 
 /* In how many of 400 recordings of a thousand samples the interval of one holds the truth. */
@@ -100,16 +102,15 @@ static int held(does_at *does, double truth, double *width)
 
 	*width = 0;
 	for (int round = 0; round < 400; round++) {
-		struct margins m = margins_of(recorded(&r, 1000, does));
-		size_t row = row_of(&m, STR("one"));
-		double margin = part(m.confidence->rows[row].exclusive, &m);
+		struct shown s = shown_of(recorded(&r, 1000, does));
+		size_t row = row_of(&s, STR("one"));
+		double margin = part(&s, row, COLUMN_EXCLUSIVE_MARGIN);
 
-		assert_int_equal(m.confidence->stretches, CONFIDENCE_STRETCHES);
-		assert_int_equal(
-			m.confidence->rows[row].exclusive, m.confidence->rows[row].inclusive);
-		count += fabs(part(m.functions->rows[row].exclusive, &m) - truth) <= margin;
+		assert_null(margins_few_note(s.report->margins));
+		assert_true(margin == part(&s, row, COLUMN_INCLUSIVE_MARGIN));
+		count += fabs(part(&s, row, COLUMN_EXCLUSIVE) - truth) <= margin;
 		*width += margin / 400;
-		margins_free(&m);
+		shown_free(&s);
 	}
 	return count;
 }
@@ -179,18 +180,18 @@ static uint32_t does_all_in_main(struct random *r, uint32_t moment, uint32_t *st
 static void all_and_nothing_have_margins(void **state)
 {
 	struct random r = random_from(1);
-	struct margins m = margins_of(recorded(&r, 1000, does_all_in_main));
-	double margin = part(m.confidence->rows[0].exclusive, &m);
+	struct shown s = shown_of(recorded(&r, 1000, does_all_in_main));
+	double margin = part(&s, 0, COLUMN_EXCLUSIVE_MARGIN);
 
 	(void)state;
-	assert_int_equal(m.functions->count, 1);
+	assert_int_equal(s.report->row_count, 1);
 	assert_true(margin > 0.003 && margin < 0.005);
-	assert_true(m.confidence->times == 0);
-	margins_free(&m);
-	m = margins_of(recorded(&r, 10, does_all_in_main));
-	assert_int_equal(m.confidence->stretches, 0);
-	assert_true(part(m.confidence->rows[0].exclusive, &m) > 0.25);
-	margins_free(&m);
+	assert_null(margins_alike_note(s.report->margins, s.report, s.arena));
+	shown_free(&s);
+	s = shown_of(recorded(&r, 10, does_all_in_main));
+	assert_non_null(margins_few_note(s.report->margins));
+	assert_true(part(&s, 0, COLUMN_EXCLUSIVE_MARGIN) > 0.25);
+	shown_free(&s);
 }
 
 static uint32_t does_nearly_as_much(struct random *r, uint32_t moment, uint32_t *state)
@@ -204,21 +205,29 @@ static uint32_t does_nearly_as_much(struct random *r, uint32_t moment, uint32_t 
 static void what_it_takes_is_told(void **state)
 {
 	struct random r = random_from(3);
-	struct margins few = margins_of(recorded(&r, 400, does_nearly_as_much));
-	struct margins many = margins_of(recorded(&r, 40000, does_nearly_as_much));
+	struct shown few = shown_of(recorded(&r, 400, does_nearly_as_much));
+	struct shown many = shown_of(recorded(&r, 40000, does_nearly_as_much));
+	const char *note = margins_alike_note(few.report->margins, few.report, few.arena);
+	struct cell one = columns[COLUMN_NAME].get(few.report, 0);
+	double times;
 
 	(void)state;
-	assert_int_equal(few.confidence->alike, 0);
-	assert_true(few.confidence->times > 1);
-	assert_true(many.confidence->times == 0);
-	margins_free(&few);
-	margins_free(&many);
+	assert_non_null(note);
+	assert_true(
+		str_equal(one.entity->name, STR("one")) || str_equal(one.entity->name, STR("two")));
+	assert_int_equal(
+		sscanf(note, "%*s and %*s can't be distinguished: that takes %lf times", &times),
+		1);
+	assert_true(times > 1);
+	assert_null(margins_alike_note(many.report->margins, many.report, many.arena));
+	shown_free(&few);
+	shown_free(&many);
 }
 
 static void without_times_nothing_is_said(void **state)
 {
 	struct profile *profile = random_profile(1, &random_shape_small);
-	struct error *err = confidence_check(profile);
+	struct error *err = confidence_check(profile, (metric_id){0});
 
 	(void)state;
 	assert_non_null(err);

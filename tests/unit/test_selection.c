@@ -589,7 +589,11 @@ static void test_same(struct subject *s)
 	add_filter(s, random_kind(s));
 	struct selection *selection = select_all(s);
 	apply_slow(s);
-	struct entity_spec spec = {LEVEL_FUNCTION, &metric, 1, rules, count, false, false};
+	struct entity_spec spec = {.level = LEVEL_FUNCTION,
+		.metrics = &metric,
+		.metric_count = 1,
+		.same = rules,
+		.same_count = count};
 	struct entity_tree *tree = entity_tree_create(selection, &spec, s->arena);
 	slow_tree_init(&slow, &s->slow, LEVEL_FUNCTION, 1, slow_rules, count);
 	compare_trees(s, tree, &slow, 1);

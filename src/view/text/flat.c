@@ -46,14 +46,14 @@ static void add_figures(
 			table_add_of(table, m, c->own);
 		if (percent)
 			table_add_of(table, m, c->own_percent);
-		if (report->confidence && m == 0)
-			table_add(table, COLUMN_EXCLUSIVE_MARGIN);
+		if (report->margins && m == 0)
+			table_add(table, c->own_margin);
 		if (weights)
 			table_add_of(table, m, c->all);
 		if (percent)
 			table_add_of(table, m, c->all_percent);
-		if (report->confidence && m == 0)
-			table_add(table, COLUMN_INCLUSIVE_MARGIN);
+		if (report->margins && m == 0)
+			table_add(table, c->all_margin);
 	}
 	if (report->functions->has_calls && weights)
 		table_add(table, COLUMN_CALLS);

@@ -7,8 +7,8 @@
 
 /* The columns of the two figures. */
 struct flat_columns {
-	enum column_id own, own_percent, own_change;
-	enum column_id all, all_percent, all_change;
+	enum column_id own, own_percent, own_margin, own_change;
+	enum column_id all, all_percent, all_margin, all_change;
 };
 
 /* Adds the columns that fit.  The report's view must have report->functions. */

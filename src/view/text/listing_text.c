@@ -418,10 +418,14 @@ static void add_columns(struct listing_text *t)
 			table_add_of(&t->table, m, COLUMN_LISTING_EXCLUSIVE);
 		if (percent)
 			table_add_of(&t->table, m, COLUMN_LISTING_EXCLUSIVE_PERCENT);
+		if (t->report->margins && m == 0)
+			table_add(&t->table, COLUMN_LISTING_EXCLUSIVE_MARGIN);
 		if (weights && inclusive)
 			table_add_of(&t->table, m, COLUMN_LISTING_INCLUSIVE);
 		if (percent && inclusive)
 			table_add_of(&t->table, m, COLUMN_LISTING_INCLUSIVE_PERCENT);
+		if (t->report->margins && m == 0 && inclusive)
+			table_add(&t->table, COLUMN_LISTING_INCLUSIVE_MARGIN);
 	}
 	table_add(&t->table, COLUMN_LISTING_TEXT);
 }
