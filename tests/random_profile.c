@@ -198,8 +198,12 @@ static void play_zones(struct maker *m)
 	for (uint32_t tick = 0; tick < 4; tick++) {
 		uint32_t thread = random_below(&m->random, ARRAY_SIZE(m->threads));
 
-		builder_tick(m->builder, m->processes[thread], stream, tick, 10000u * tick,
-			10000u * (tick + 1));
+		builder_tick(m->builder, &(struct tick){.process = m->processes[thread],
+						 .stream = stream,
+						 .number = tick,
+						 .start_ns = 10000u * tick,
+						 .end_ns = 10000u * (tick + 1),
+						 .thread = {NO_ID}});
 		for (uint32_t i = 1; i + 1 < ZONE_STACKS; i++) {
 			uint32_t time_ns = 10000u * tick + random_below(&m->random, 10000);
 

@@ -72,6 +72,13 @@ must_use struct selection *selection_all(const struct profile *profile, struct a
 must_use struct error *selection_create(const struct profile *profile, const struct filter *filters,
 	size_t count, struct arena *arena, struct selection **selection);
 
+/*
+ * The selection without these samples, and their weight out of the total: not a filter, so not a
+ * step.  dropped: [sample], of a profile that has samples.  Lives in the arena.
+ */
+must_use struct selection *selection_without(
+	const struct selection *selection, const bool *dropped, struct arena *arena);
+
 /* The nearest caller that is not hidden. */
 static inline uint32_t selection_parent(const struct selection *s, uint32_t stack)
 {

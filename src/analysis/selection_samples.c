@@ -268,3 +268,34 @@ void selecting_sum_samples(struct selecting *s)
 	s->row_weight = (const int64_t *const *)weight;
 	s->row_samples = samples;
 }
+
+struct selection *selection_without(
+	const struct selection *selection, const bool *dropped, struct arena *arena)
+{
+	const struct profile *p = selection->profile;
+	struct selection *out = ARENA_NEW(arena, struct selection);
+	struct selecting s = {.profile = p,
+		.arena = arena,
+		.sample_kept = ARENA_ARRAY(arena, bool, p->samples.count)};
+	int64_t *total = ARENA_ARRAY(arena, int64_t, p->metric_count);
+
+	for (size_t m = 0; m < p->metric_count; m++)
+		total[m] = selection->total[m];
+	for (size_t i = 0; i < p->samples.count; i++) {
+		bool was_kept = selection->sample_kept == NULL || selection->sample_kept[i];
+
+		s.sample_kept[i] = was_kept && !dropped[i];
+		if (!was_kept || s.sample_kept[i] ||
+			selection_shown(selection, p->samples.stack[i].i) == SHOWN_DROPPED)
+			continue;
+		for (size_t m = 0; m < p->metric_count; m++)
+			total[m] -= p->samples.weight[m][i];
+	}
+	selecting_sum_samples(&s);
+	*out = *selection;
+	out->sample_kept = s.sample_kept;
+	out->row_weight = s.row_weight;
+	out->row_samples = s.row_samples;
+	out->total = total;
+	return out;
+}

@@ -101,7 +101,7 @@ void tick_threads_init(struct tick_threads *t, const struct profile *p, const ui
 	qsort(ended, count, sizeof(*ended), by_end);
 	owner = ARENA_ARRAY(arena, uint32_t, p->tick_count);
 	for (size_t i = 0; i < p->tick_count; i++)
-		owner[i] = NO_ID;
+		owner[i] = p->ticks[i].thread.i;
 	find_owners(p, ended, count, owner);
 	owned = ARENA_ARRAY(arena, struct tick_owned, count);
 	for (size_t i = 0; i < count; i++)

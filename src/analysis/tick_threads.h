@@ -4,7 +4,8 @@
 /*
  * The tick of a sample where ticks overlap.  Ticks of one stream may overlap, like requests served
  * by several threads; then time alone does not determine the tick that a sample was taken in, but
- * its thread does: a tick belongs to the thread whose rows of zones are recorded at its end.
+ * its thread does: a tick belongs to the thread that ended it.  If that is not known, it is the
+ * thread whose rows of zones are recorded at its end.
  */
 
 #include "base/arena.h"

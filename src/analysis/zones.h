@@ -49,4 +49,17 @@ must_use struct zones *zones_analyse(const struct selection *selection,
 	const struct functions *functions, const metric_id *metrics, size_t entries,
 	struct arena *arena);
 
+/* What threads spend outside zones that end no ticks of the shown stream, while others do. */
+struct zones_frameless {
+	size_t threads; /* 0: there are none, or it is not known who ends frames */
+	int64_t weight; /* zone-time */
+};
+
+/*
+ * The selection without that time; the same if there is none.  Lives in the arena; what is not
+ * changed, is the selection's.
+ */
+must_use const struct selection *zones_without_frameless(
+	const struct selection *selection, struct arena *arena, struct zones_frameless *frameless);
+
 #endif

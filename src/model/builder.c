@@ -387,15 +387,16 @@ void builder_sample_labels(struct builder *b, label_set_id set)
 	b->labels.of_sample.data[b->sample_stack.count - 1] = set;
 }
 
-void builder_tick(struct builder *b, process_id process, string_id stream, uint64_t number,
-	uint64_t start_ns, uint64_t end_ns)
+void builder_tick(struct builder *b, const struct tick *tick)
 {
-	assert(process.i < b->processes.count && stream.i < b->strings.count);
-	if (end_ns < start_ns)
-		end_ns = start_ns;
+	struct tick added = *tick;
+
+	assert(tick->process.i < b->processes.count && tick->stream.i < b->strings.count);
+	assert(tick->thread.i == NO_ID || tick->thread.i < b->threads.count);
+	if (added.end_ns < added.start_ns)
+		added.end_ns = added.start_ns;
 	if (pay(b, BUDGET_EVENT, BUDGET_EVENT_BYTES))
-		zone_tables_tick(
-			&b->zones, (struct tick){process, stream, number, start_ns, end_ns});
+		zone_tables_tick(&b->zones, added);
 }
 
 void builder_zone_event(struct builder *b, thread_id thread, uint64_t time_ns, stack_id stack)

@@ -152,8 +152,7 @@ void builder_sample_labels(struct builder *b, label_set_id set);
 /*
  * A stream's ticks may come in any order; a tick that ends before it starts is made to end there.
  */
-void builder_tick(struct builder *b, process_id process, string_id stream, uint64_t number,
-	uint64_t start_ns, uint64_t end_ns);
+void builder_tick(struct builder *b, const struct tick *tick);
 /* A thread's events with the same time stay in the order in which they are added. */
 void builder_zone_event(struct builder *b, thread_id thread, uint64_t time_ns, stack_id stack);
 

@@ -319,6 +319,8 @@ static struct error *check_ticks(const struct profile *p)
 			return BROKEN("tick %zu has a process out of range", i);
 		if (!has_string(p, t->stream))
 			return BROKEN("tick %zu has a string out of range", i);
+		if (t->thread.i != NO_ID && t->thread.i >= p->thread_count)
+			return BROKEN("tick %zu has a thread out of range", i);
 		if (t->end_ns < t->start_ns)
 			return BROKEN("tick %zu ends before it starts", i);
 		if (i && tick_order(&p->ticks[i - 1], t) > 0)

@@ -192,6 +192,13 @@ label_set_id import_sample_labels(const struct import *im, size_t sample)
 	return s->labels ? im->label_sets[s->labels[sample].i] : (label_set_id){0};
 }
 
+thread_id import_tick_thread(const struct import *im, const struct tick *tick)
+{
+	bool is_known = im->threads && tick->thread.i != NO_ID;
+
+	return is_known ? im->threads[tick->thread.i] : (thread_id){NO_ID};
+}
+
 void import_ticks(struct import *im)
 {
 	const struct profile *p = im->from;
@@ -199,8 +206,12 @@ void import_ticks(struct import *im)
 	for (size_t i = 0; i < p->tick_count; i++) {
 		const struct tick *t = &p->ticks[i];
 
-		builder_tick(im->to, im->processes[t->process.i], import_string(im, t->stream),
-			t->number, import_time(im, t->start_ns), import_time(im, t->end_ns));
+		builder_tick(im->to, &(struct tick){.process = im->processes[t->process.i],
+					     .stream = import_string(im, t->stream),
+					     .number = t->number,
+					     .start_ns = import_time(im, t->start_ns),
+					     .end_ns = import_time(im, t->end_ns),
+					     .thread = import_tick_thread(im, t)});
 	}
 }
 

@@ -71,6 +71,8 @@ void import_labels(struct import *im);
 label_set_id import_sample_labels(const struct import *im, size_t sample);
 /* After import_threads and import_stacks; the times are shifted. */
 void import_ticks(struct import *im);
+/* The thread that ended a tick; NO_ID: not known, or threads were not imported. */
+thread_id import_tick_thread(const struct import *im, const struct tick *tick);
 void import_zone_events(struct import *im);
 /* A time, shifted; at most UINT64_MAX - 1, as UINT64_MAX stands for "not known". */
 uint64_t import_time(const struct import *im, uint64_t time_ns);

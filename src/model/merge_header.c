@@ -248,7 +248,8 @@ static void note_samples(struct merge *m)
 	}
 	if (samples && !m->with_samples)
 		builder_note(m->to, NOTE_INFO, 1,
-			"single samples are not in all files, so only sums over them were kept");
+			"single samples are not in all files, so only sums over them were kept, "
+			"without threads, times and labels");
 	else if (threads && !m->with_threads)
 		builder_note(
 			m->to, NOTE_INFO, 1, "threads are not in all files, so they were left out");

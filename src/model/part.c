@@ -33,8 +33,12 @@ static void copy_ticks(struct import *im, const bool *kept)
 		const struct tick *t = &p->ticks[i];
 
 		if (kept == NULL || kept[i])
-			builder_tick(im->to, im->processes[t->process.i],
-				import_string(im, t->stream), t->number, t->start_ns, t->end_ns);
+			builder_tick(im->to, &(struct tick){.process = im->processes[t->process.i],
+						     .stream = import_string(im, t->stream),
+						     .number = t->number,
+						     .start_ns = t->start_ns,
+						     .end_ns = t->end_ns,
+						     .thread = import_tick_thread(im, t)});
 	}
 }
 

@@ -154,6 +154,7 @@ struct tick {
 	string_id stream;
 	uint64_t number; /* in its stream, from 0 */
 	uint64_t start_ns, end_ns;
+	thread_id thread; /* that ended it; NO_ID: not known */
 };
 
 /*

@@ -292,12 +292,6 @@ void recording_take_zone_row(struct recording *r, const struct capture_zone_row 
 		capture_writer_zone_row(r->writer, row);
 }
 
-static void put_tick(struct recording *r, const struct capture_tick *tick)
-{
-	capture_writer_tick(r->writer, tick->process, tick->stream, tick->number, tick->start_ns,
-		tick->start_ns + tick->duration_ns);
-}
-
 void recording_take_tick(struct recording *r, const struct capture_tick *tick)
 {
 	struct capture_tick kept = *tick;
@@ -306,7 +300,7 @@ void recording_take_tick(struct recording *r, const struct capture_tick *tick)
 		(r->slow_stream.data == NULL || str_equal(r->slow_stream, tick->stream)))
 		r->slow_ticks++;
 	if (!r->keeps) {
-		put_tick(r, tick);
+		capture_writer_tick(r->writer, tick);
 		return;
 	}
 	kept.stream = recent_name(&r->recent, tick->stream);
@@ -404,7 +398,7 @@ static void put_entry(struct recording *r, const struct recent_entry *entry, uin
 		capture_writer_zone_row(r->writer, entry->data);
 		break;
 	case RECENT_TICK:
-		put_tick(r, entry->data);
+		capture_writer_tick(r->writer, entry->data);
 		break;
 	}
 }

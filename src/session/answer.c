@@ -8,6 +8,7 @@
 
 #include "analysis/certificate.h"
 #include "analysis/confidence.h"
+#include "analysis/zones.h"
 #include "base/alloc.h"
 #include "view/views.h"
 
@@ -148,8 +149,22 @@ static struct error *same_refusal(const struct report_query *query)
 	return err;
 }
 
+/* What a view shows of the selection. */
+static const struct selection *selection_for(
+	struct report_query *query, const struct selection *selection, struct arena *arena)
+{
+	struct zones_frameless *frameless;
+
+	if (query->view != &view_zones)
+		return selection;
+	frameless = ARENA_NEW(arena, struct zones_frameless);
+	selection = zones_without_frameless(selection, arena, frameless);
+	query->frameless = frameless->threads ? frameless : NULL;
+	return selection;
+}
+
 /* *made: [count], in the arena. */
-static struct error *make_reports(const struct selection *selection,
+static struct error *make_reports(const struct selection *filtered,
 	const struct report_query *queries, size_t count, struct arena *arena,
 	const struct report *const **made)
 {
@@ -157,6 +172,7 @@ static struct error *make_reports(const struct selection *selection,
 
 	for (size_t i = 0; i < count; i++) {
 		struct report_query query = queries[i];
+		const struct selection *selection = selection_for(&query, filtered, arena);
 		const struct entity_tree *tree = NULL;
 		struct error *err;
 

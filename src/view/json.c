@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 
+#include "analysis/zones.h"
 #include "base/escape.h"
 #include "model/merge.h"
 #include "view/difference.h"
@@ -421,6 +422,18 @@ static void add_function(struct strbuf *out, const struct report *report)
 	strbuf_add(out, STR("},\n"));
 }
 
+/* View zones: what is in no row. */
+static void add_frameless(struct strbuf *out, const struct report *report)
+{
+	const struct zones_frameless *frameless = report->query.frameless;
+
+	if (frameless)
+		strbuf_printf(out,
+			"\"threads_without_frames\": {\"threads\": %zu, \"weight\": %" PRId64
+			"},\n",
+			frameless->threads, frameless->weight);
+}
+
 static void add_head(struct strbuf *out, const struct report *report)
 {
 	strbuf_add(out, STR("{\"sonde\": 1, "));
@@ -441,6 +454,7 @@ static void add_head(struct strbuf *out, const struct report *report)
 	add_filters(out, report);
 	if (report->annotation)
 		add_function(out, report);
+	add_frameless(out, report);
 	if (report->query.other_count > 0 && report->query.difference == NULL)
 		add_metrics(out, report);
 	add_key(out, "notes");

@@ -21,6 +21,7 @@ struct callers_rows;
 struct zones;
 struct heat;
 struct margins;
+struct zones_frameless;
 struct view;
 struct difference;
 
@@ -64,6 +65,7 @@ struct report_query {
 	size_t limit;		       /* entries at most; 0: all */
 	bool with_modules;	       /* folded: frames name their load object */
 	const struct listing *listing; /* view annotate: the function's, borrowed; else NULL */
+	const struct zones_frameless *frameless; /* view zones: what is left out; else NULL */
 	/* What is missing in this report only, as sentences; borrowed. */
 	const char *const *remarks;
 	size_t remark_count;

@@ -102,6 +102,27 @@ static void add_difference(struct table *table)
 	table_add(table, COLUMN_ENTRIES);
 }
 
+/* The last row, in no order and no share. */
+static void draw_frameless(struct text *text, const struct report *report, size_t figures_width)
+{
+	const struct zones_frameless *frameless = report->query.frameless;
+	struct strbuf *out = &text->sink->text, figure = {0};
+
+	if (frameless == NULL ||
+		!str_equal(profile_string(report->profile, report_metric(report).name),
+			STR(ZONE_TIME)))
+		return;
+	scale_put(&figure, report_scale(report), frameless->weight);
+	text_ink(text, INK_DIM);
+	strbuf_add(out, strbuf_str(&figure));
+	for (size_t i = figure.size; i < figures_width || i < figure.size + 2; i++)
+		strbuf_add_char(out, ' ');
+	strbuf_printf(out, "[%zu thread%s without frames, outside zones]\n", frameless->threads,
+		frameless->threads == 1 ? "" : "s");
+	text_ink(text, INK_PLAIN);
+	strbuf_deinit(&figure);
+}
+
 static void zones_view_draw(struct text *text, const struct report *report)
 {
 	struct table table;
@@ -118,6 +139,7 @@ static void zones_view_draw(struct text *text, const struct report *report)
 		table_add(&table, COLUMN_NAME);
 	}
 	table_draw(&table, NULL, NULL);
+	draw_frameless(text, report, report->count ? table_figures_width(&table) : 0);
 	table_deinit(&table);
 	text_more_rows(text, report);
 }

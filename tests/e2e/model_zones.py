@@ -18,7 +18,8 @@ NO_ZONE = model.Frame("[no zone]", None)
 
 # zone: the zone stack, () in none. weights: by METRICS.
 Sample = collections.namedtuple("Sample", "stack zone thread time weights")
-Tick = collections.namedtuple("Tick", "process stream number start end")
+# thread: that ends it; None: not known.
+Tick = collections.namedtuple("Tick", "process stream number start end thread")
 # What a thread does from start to end: it is at that zone stack.
 Span = collections.namedtuple("Span", "start end zone")
 
@@ -48,9 +49,10 @@ class Program:
 	def add_ticks(self, process, stream):
 		"""Ticks that follow each other from 0 to the end."""
 		r = self.random
+		ender = r.choice([None] + [t for t, p in enumerate(self.threads) if p == process])
 		cuts = sorted({r.randrange(1, self.end) for _ in range(r.randint(0, 6))} | {self.end})
 		for number, (start, end) in enumerate(zip([0] + cuts, cuts)):
-			self.ticks.append(Tick(process, stream, number, start, end))
+			self.ticks.append(Tick(process, stream, number, start, end, ender))
 
 	def own_ticks(self, process, stream=None):
 		"""Those of a stream; of the default one, or else of the first by name."""
@@ -137,7 +139,8 @@ class Program:
 			lines.append(f"sample {row[s.stack]} thread {s.thread} time {s.time} zone {row[s.zone]} "
 				f"weight {' '.join(map(str, s.weights))}")
 		for t in sorted(self.ticks, key=lambda t: (t.process, t.stream, t.start)):
-			lines.append(f"tick process {t.process} {quoted(t.stream)} {t.number} start {t.start} end {t.end}")
+			lines.append(f"tick process {t.process} {quoted(t.stream)} {t.number} start {t.start} end {t.end}"
+				+ ("" if t.thread is None else f" thread {t.thread}"))
 		for thread, spans in self.spans.items():
 			for span in spans:
 				lines.append(f"zone-event thread {thread} time {span.start} stack {row[zone_frames(span.zone)]}")
@@ -204,6 +207,19 @@ class Selection:
 
 	def tick_under(self, text):
 		self.keep_ticks(None, lambda t: t.end - t.start < int(text.removesuffix("ns")))
+
+	def without_frameless(self):
+		"""The same without what threads that end no frames spend outside zones, where others do end frames; and of
+		how many threads, and how much, that is."""
+		zone_time, threads = METRICS.index("zone-time"), self.program.threads
+		enders = {t.thread for p in range(self.program.processes) for t in self.program.own_ticks(p, self.stream)
+			if t in self.ticks and t.thread is not None}
+		processes = {threads[s.thread] for s in self.samples if s.thread in enders}
+		left_out = [s for s in self.samples if s.weights[zone_time] and len(s.zone) == 1
+			and s.thread not in enders and threads[s.thread] in processes]
+		other = Selection(self.program)
+		other.samples, other.ticks, other.stream = [s for s in self.samples if s not in left_out], self.ticks, self.stream
+		return other, len({s.thread for s in left_out}), sum(s.weights[zone_time] for s in left_out)
 
 	def at_zones(self, metric):
 		"""The samples with weight as the views at the level of zones have them."""

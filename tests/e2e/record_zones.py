@@ -4,6 +4,7 @@ tests/programs/zoned.c prints what it must be: for each stack of zones how often
 long it was there, for each frame when it ended."""
 
 import collections
+import json
 import pathlib
 import re
 import shutil
@@ -65,6 +66,22 @@ def test_frames_are_the_programs_own(folder):
 	per_tick = [sum(s[4]["zone-entries"] for s in recording.rows
 		if s[3] == t[4] and names(s[0]) == "_global/frame/physics") for t in ticks]
 	assert per_tick == [1] * 60, per_tick
+
+
+def test_a_worker_without_frames_is_in_no_share(folder):
+	"""What it spends outside zones is told, of it alone, and is not in the sums of the view."""
+	_, recording, _ = record(folder, zoned(folder), "frames", "60", "4")
+	spent = collections.Counter()
+	for stack, _, thread, _, weight in recording.rows:
+		spent[names(stack), thread] += weight["zone-time"]
+	workers = {thread for (path, thread), ns in spent.items() if path == "_global/worker" and ns}
+	assert len(workers) == 1, spent
+	outside = spent["_global", workers.pop()]
+	view = json.loads(check(sonde("report", folder / "z.prof", "--view", "zones", "--format", "json")).out)
+	assert view["threads_without_frames"] == {"threads": 1, "weight": outside}, (view, spent)
+	assert view["total"] == sum(spent.values()) - outside == sum(row["exclusive"] for row in view["rows"]), view
+	text = check(sonde("report", folder / "z.prof", "--view", "zones")).out
+	assert text.rstrip().splitlines()[-1].endswith("[1 thread without frames, outside zones]"), text
 
 
 def wrong_samples(recording):

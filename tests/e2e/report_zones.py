@@ -159,6 +159,8 @@ def check_view(case):
 	given = [] if metric == "zone-time" else ["--metric", metric]
 	data = case.report("--view", "zones", "--columns", RANKS, *args, *given)
 	assert data["metric"]["name"] == metric and data["level"] == "zone"
+	selection, frameless, spent = selection.without_frameless()
+	assert data.get("threads_without_frames") == ({"threads": frameless, "weight": spent} if frameless else None), args
 	table = model.functions(model.summed(selection.at_zones(metric)))
 	entries = model.functions(model.summed(selection.at_zones("zone-entries")))
 	rows = by_entity(data["rows"], lambda row: row)

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "formats/sonde/layout/capture_rows.h"
 #include "formats/sonde/layout/capture_chunk.h"
 #include "formats/sonde/layout/wire.h"
 #include "formats/readers.h"
@@ -146,7 +147,8 @@ static void add_zones(struct capture_writer *w, uint32_t node)
 		capture_writer_zone_row(
 			w, &(struct capture_zone_row){900000000 + i, 0, node + i % 2, 100 * i, i});
 		capture_writer_zone_event(w, 900000000 + i, 0, i % 3 ? node + i % 2 : 0);
-		capture_writer_tick(w, 0, STR("frame"), i, 900000000 + i, 900000001 + i);
+		capture_writer_tick(w, &(struct capture_tick){0, STR("frame"), i, 900000000 + i, 1,
+					       i % 2 ? 0 : CAPTURE_NO_ID});
 	}
 	capture_writer_note(w, CAPTURE_NOTE_INFO, 1, STR("an end was missing"));
 }

@@ -10,6 +10,7 @@
 
 #include "../capture_files.h"
 #include "base/alloc.h"
+#include "formats/sonde/layout/capture_rows.h"
 #include "record/file/capture_compact.h"
 
 enum { ZONES = 9, SAMPLES = 40000, ROWS = 5000, EVENTS = 5000, TICKS = 300 };
@@ -105,8 +106,12 @@ static uint64_t write_file(const char *path, bool zones)
 	for (uint32_t i = 0; zones && i < EVENTS; i++)
 		capture_writer_zone_event(w, 1001u * i, i & 1, i % 10 ? zone_node(1 + i % 9) : 0);
 	for (uint32_t i = 0; zones && i < TICKS; i++)
-		capture_writer_tick(
-			w, 0, i % 3 ? STR("frame") : STR("audio"), i, 1000u * i, 1000u * i + 999);
+		capture_writer_tick(w, &(struct capture_tick){.process = 0,
+					       .stream = i % 3 ? STR("frame") : STR("audio"),
+					       .number = i,
+					       .start_ns = 1000u * i,
+					       .duration_ns = 999,
+					       .thread = i % 4 ? i & 1 : CAPTURE_NO_ID});
 	assert_null(capture_writer_finish(w, &size));
 	return size;
 }

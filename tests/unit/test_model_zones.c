@@ -52,9 +52,9 @@ static void zones_ticks_and_events_are_put_in_order(void **state)
 		builder_sample(b, zone, first, i, (int64_t[]){1});
 	builder_sample_zone(b, zone);
 	builder_sample(b, zone, first, 3, (int64_t[]){1});
-	builder_tick(b, process, video, 1, 30, 40);
-	builder_tick(b, process, audio, 1, 20, 10);
-	builder_tick(b, process, audio, 0, 10, 20);
+	builder_tick(b, &(struct tick){process, video, 1, 30, 40, {NO_ID}});
+	builder_tick(b, &(struct tick){process, audio, 1, 20, 10, second});
+	builder_tick(b, &(struct tick){process, audio, 0, 10, 20, first});
 	builder_zone_event(b, second, 5, zone);
 	builder_zone_event(b, first, 5, zone);
 	builder_zone_event(b, first, 5, (stack_id){0});

@@ -514,8 +514,12 @@ static void add_ticks(struct chrome *c)
 {
 	for (size_t i = 0; i < c->ticks.count; i++) {
 		const struct chrome_tick *t = &c->ticks.data[i];
-		builder_tick(c->builder, c->processes.data[t->process].id, t->stream, t->number,
-			chrome_time(c, t->ts), chrome_time(c, t->ts + t->dur));
+		builder_tick(c->builder, &(struct tick){.process = c->processes.data[t->process].id,
+						 .stream = t->stream,
+						 .number = t->number,
+						 .start_ns = chrome_time(c, t->ts),
+						 .end_ns = chrome_time(c, t->ts + t->dur),
+						 .thread = {NO_ID}});
 	}
 }
 

@@ -557,14 +557,20 @@ static void dump_read_tick(struct dump *d)
 	uint64_t number = line_scan_number(&d->line, UINT64_MAX);
 	uint64_t start_ns = scan_named_number(d, "start");
 	uint64_t end_ns = scan_named_number(d, "end");
+	thread_id thread =
+		line_scan_is(&d->line, "thread") ? dump_thread_of(d) : (thread_id){NO_ID};
 
 	if (process >= d->processes.count)
 		line_scan_fail(&d->line, "a process that no earlier line defines");
 	else if (end_ns < start_ns)
 		line_scan_fail(&d->line, "a tick that ends before it starts");
 	if (d->line.problem == NULL)
-		builder_tick(
-			d->builder, d->processes.data[process], stream, number, start_ns, end_ns);
+		builder_tick(d->builder, &(struct tick){.process = d->processes.data[process],
+						 .stream = stream,
+						 .number = number,
+						 .start_ns = start_ns,
+						 .end_ns = end_ns,
+						 .thread = thread});
 }
 
 /* Reads "zone-event": the zones that a thread is in from a time on, as a stack. */

@@ -623,6 +623,10 @@ static void write_ticks(struct dump_writer *w)
 		put_number(w, t->start_ns);
 		put_word(w, " end");
 		put_number(w, t->end_ns);
+		if (t->thread.i != NO_ID) {
+			put_word(w, " thread");
+			put_number(w, w->thread_rank[t->thread.i]);
+		}
 		end_line(w);
 	}
 }

@@ -34,8 +34,15 @@ struct error *capture_zones_read_ticks(struct capture_zones_reader *z, struct cu
 			cursor_fail(payload, "a tick's end is out of range");
 			break;
 		}
-		builder_tick(z->builder, capture_tasks_process(z->tasks, row.process),
-			builder_string(z->builder, row.stream), row.number, row.start_ns, end_ns);
+		builder_tick(z->builder,
+			&(struct tick){.process = capture_tasks_process(z->tasks, row.process),
+				.stream = builder_string(z->builder, row.stream),
+				.number = row.number,
+				.start_ns = row.start_ns,
+				.end_ns = end_ns,
+				.thread = row.thread == CAPTURE_NO_ID
+						  ? (thread_id){NO_ID}
+						  : capture_tasks_thread(z->tasks, row.thread)});
 	}
 	return cursor_error(payload);
 }

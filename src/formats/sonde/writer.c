@@ -326,7 +326,7 @@ static void put_ticks(struct sonde_writer *w)
 
 		capture_put_tick(rows_of(w, CAPTURE_CHUNK_TICKS),
 			&(struct capture_tick){t->process.i, text_of(w, t->stream), t->number,
-				t->start_ns, t->end_ns - t->start_ns});
+				t->start_ns, t->end_ns - t->start_ns, t->thread.i});
 	}
 }
 

@@ -183,15 +183,25 @@ static bool has_rows_of(struct zones *z, uint32_t stream, uint32_t slot)
 	return stream == 0 || z->slot_stream[slot] == stream;
 }
 
+/* A slot is not that of a thread if an observer ended the tick. */
+static thread_id thread_of_slot(const struct zones *z, uint32_t slot)
+{
+	return slot < z->slot_count ? z->threads[slot] : (thread_id){NO_ID};
+}
+
 static void add_tick(
 	struct zones *z, const struct zonewire_header *header, const struct zone_tick *tick)
 {
 	uint64_t end_ns = time_ns(z, tick->head.end_ticks);
 	uint64_t start_ns = time_ns(z, tick->head.start_ticks);
 
-	builder_tick(z->builder, z->process,
-		builder_string(z->builder, str_from(header->stream[tick->head.stream].name)),
-		tick->head.number, start_ns, end_ns);
+	builder_tick(z->builder, &(struct tick){.process = z->process,
+					 .stream = builder_string(z->builder,
+						 str_from(header->stream[tick->head.stream].name)),
+					 .number = tick->head.number,
+					 .start_ns = start_ns,
+					 .end_ns = end_ns,
+					 .thread = thread_of_slot(z, tick->head.slot)});
 	z->cut_ticks += (tick->head.flags & ZONEWIRE_TICK_CUT) != 0;
 	/* If there are ticks of "frame", those of other streams repeat the same time. */
 	if (tick->head.stream != 0 && header->stream[0].ticks != 0)

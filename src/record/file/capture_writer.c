@@ -303,13 +303,10 @@ void capture_writer_zone_event(
 		capture_samples_add(w->batch.zone_events, &sample, 0);
 }
 
-void capture_writer_tick(struct capture_writer *w, uint32_t process, struct str stream,
-	uint64_t number, uint64_t start_ns, uint64_t end_ns)
+void capture_writer_tick(struct capture_writer *w, const struct capture_tick *tick)
 {
 	if (writer_accepts(w))
-		capture_put_tick(&w->batch.rows[CAPTURE_CHUNK_TICKS],
-			&(struct capture_tick){
-				process, stream, number, start_ns, end_ns - start_ns});
+		capture_put_tick(&w->batch.rows[CAPTURE_CHUNK_TICKS], tick);
 }
 
 static void put_count(struct capture_writer *w, uint64_t *written, uint32_t counter, uint64_t value)

@@ -22,6 +22,7 @@
 #include "formats/sonde/layout/capture.h"
 
 struct capture_writer;
+struct capture_tick;
 
 /*
  * Creates a capture file at path ("-": standard output).  An existing regular file is kept as
@@ -74,8 +75,7 @@ void capture_writer_zone_row(struct capture_writer *w, const struct capture_zone
 /* From time_ns on, the thread is at that zone stack; 0: in no zone. */
 void capture_writer_zone_event(
 	struct capture_writer *w, uint64_t time_ns, uint32_t thread, uint32_t node);
-void capture_writer_tick(struct capture_writer *w, uint32_t process, struct str stream,
-	uint64_t number, uint64_t start_ns, uint64_t end_ns);
+void capture_writer_tick(struct capture_writer *w, const struct capture_tick *tick);
 /*
  * A metric of samples' weights, numbered from 0.  Add all before the first sample, at most
  * CAPTURE_METRIC_MAX.

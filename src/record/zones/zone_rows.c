@@ -272,12 +272,15 @@ static void take_tick(struct zone_program *p, struct zone_context *c, const stru
 		return;
 	c->counts.ticks++;
 	c->counts.cut_ticks += (head->flags & ZONEWIRE_TICK_CUT) != 0;
-	recording_take_tick(c->recording,
-		&(struct capture_tick){.process = p->process,
-			.stream = str_from(h.stream[head->stream].name),
-			.number = head->number,
-			.start_ns = file_time(c, start_ns),
-			.duration_ns = file_time(c, end_ns) - file_time(c, start_ns)});
+	recording_take_tick(
+		c->recording, &(struct capture_tick){.process = p->process,
+				      .stream = str_from(h.stream[head->stream].name),
+				      .number = head->number,
+				      .start_ns = file_time(c, start_ns),
+				      .duration_ns = file_time(c, end_ns) - file_time(c, start_ns),
+				      .thread = head->slot == ZONEWIRE_SLOT_NOBODY
+							? CAPTURE_NO_ID
+							: zone_program_thread(p, c, head->slot)});
 }
 
 /* The next tick that had ended when the counters were last read. */

@@ -35,7 +35,7 @@ static struct str report_unit(const struct report *report)
 	return report->profile->strings[report_metric(report).unit.i];
 }
 
-static const struct scale *report_scale(const struct report *report)
+const struct scale *report_scale(const struct report *report)
 {
 	return scale_for(report_unit(report), difference_size(report));
 }

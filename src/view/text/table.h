@@ -47,6 +47,9 @@ struct table_label {
 };
 typedef void table_label_fn(void *context, size_t place, struct table_label *label);
 
+/* The units of a report's weights, for its metric and their size. */
+const struct scale *report_scale(const struct report *report);
+
 void table_init(struct table *table, struct text *text, const struct report *report);
 void table_deinit(struct table *table);
 void table_add(struct table *table, enum column_id id);

@@ -35,9 +35,22 @@ static void put_string(struct strbuf *row, struct str s)
 	wire_put_str(row, s);
 }
 
+/* An id, or CAPTURE_NO_ID. */
+static void put_optional_id(struct strbuf *row, uint32_t id)
+{
+	wire_put_uleb(row, id == CAPTURE_NO_ID ? 0 : (uint64_t)id + 1);
+}
+
 static uint32_t get_id(struct cursor *row)
 {
 	return (uint32_t)cursor_uleb_to(row, CAPTURE_NO_ID);
+}
+
+static uint32_t get_optional_id(struct cursor *row)
+{
+	uint64_t next = cursor_uleb_to(row, CAPTURE_NO_ID);
+
+	return next == 0 ? CAPTURE_NO_ID : (uint32_t)next - 1;
 }
 
 void capture_put_fact(struct strbuf *out, const struct capture_fact *fact)
@@ -234,6 +247,7 @@ void capture_put_tick(struct strbuf *out, const struct capture_tick *tick)
 	wire_put_uleb(&row, tick->number);
 	wire_put_uleb(&row, tick->start_ns);
 	wire_put_uleb(&row, tick->duration_ns);
+	put_optional_id(&row, tick->thread);
 	row_end(out, &row);
 }
 
@@ -248,6 +262,7 @@ bool capture_get_tick(struct cursor *c, struct capture_tick *tick)
 	tick->number = wire_uleb(&row);
 	tick->start_ns = wire_uleb(&row);
 	tick->duration_ns = wire_uleb(&row);
+	tick->thread = cursor_left(&row) > 0 ? get_optional_id(&row) : CAPTURE_NO_ID;
 	return row_good(c, &row);
 }
 

@@ -92,6 +92,7 @@ struct capture_tick {
 	uint32_t process;
 	struct str stream;
 	uint64_t number, start_ns, duration_ns;
+	uint32_t thread; /* that ended it; CAPTURE_NO_ID: not known, as in older files */
 };
 void capture_put_tick(struct strbuf *out, const struct capture_tick *tick);
 bool capture_get_tick(struct cursor *c, struct capture_tick *tick);
