@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/entity_id.h"
 #include "analysis/name_reading.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -90,7 +91,29 @@ static struct error *mark(
 	return err;
 }
 
-/* The same for a name as typed, optionally after a module; *found: whether there is any. */
+/* Marks the entities with that id. */
+static struct error *mark_id(struct search *s, uint64_t id, uint32_t place, struct strbuf *found)
+{
+	for (uint32_t i = 0; i < s->tree->entity_count; i++) {
+		const struct entity *e = &s->tree->entities[i];
+
+		if (!s->is_there[i] || entity_id(e) != id)
+			continue;
+		struct str label = entity_label(e, &s->label);
+		if (found->size && !str_equal(strbuf_str(found), label))
+			return error_new(ERROR_INPUT,
+				"this id has both '%.*s' and '%.*s'; write the name out",
+				STR_ARG(strbuf_str(found)), STR_ARG(label));
+		strbuf_clear(found);
+		strbuf_add(found, label);
+		s->places[i] |= 1ull << place;
+	}
+	return NULL;
+}
+
+/*
+ * The same for a name as typed, optionally after a module, or an id; *found: whether there is any.
+ */
 static struct error *mark_wanted(
 	struct search *s, struct str wanted, uint32_t place, bool *is_found)
 {
@@ -103,6 +126,9 @@ static struct error *mark_wanted(
 		struct str name = {tick + 1, wanted.size - scope.size - 1};
 		err = mark(s, name, scope, place, &found);
 	}
+	uint64_t id;
+	if (err == NULL && found.size == 0 && entity_id_parse(wanted, &id))
+		err = mark_id(s, id, place, &found);
 	*is_found = found.size > 0;
 	if (*is_found && place > 0)
 		strbuf_add_char(&s->name, ';');
@@ -187,7 +213,8 @@ static bool occurs(const struct entity_tree *tree, const struct centre *centre)
 }
 
 /* The centre as one entity. */
-static struct entity entity_of(const struct search *s, uint32_t length, struct arena *arena)
+static struct entity entity_of(
+	const struct search *s, uint32_t length, struct arena *arena, bool *is_entity)
 {
 	struct entity out = {.occurrence = 1};
 	size_t count = 0;
@@ -201,7 +228,8 @@ static struct entity entity_of(const struct search *s, uint32_t length, struct a
 		else if (!str_equal(out.module, e->module))
 			out.module = (struct str){0};
 	}
-	if (count == 1 && length == 1)
+	*is_entity = count == 1 && length == 1;
+	if (*is_entity)
 		return out;
 	return (struct entity){.name = arena_str(arena, strbuf_str(&s->name)),
 		.module = out.module,
@@ -217,7 +245,7 @@ struct error *centre_find(const struct entity_tree *tree, enum level level, stru
 	search_init(&s, tree, level, arena);
 	struct error *err = mark_run(&s, wanted, &c->length);
 	c->places = s.places;
-	c->entity = entity_of(&s, c->length, arena);
+	c->entity = entity_of(&s, c->length, arena, &c->is_entity);
 	search_deinit(&s);
 	if (err == NULL && !tree->has_stacks && c->length > 1)
 		err = error_new(ERROR_UNSUPPORTED,

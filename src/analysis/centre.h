@@ -17,6 +17,7 @@ struct centre {
 	 * all its entities share.
 	 */
 	struct entity entity;
+	bool is_entity;	 /* it is the tree's, not made up */
 	uint32_t length; /* of the run, at least 1 */
 	/* [tree->entity_count] Bit i: the entity may be at place i of the run. */
 	const uint64_t *places;
@@ -25,7 +26,8 @@ struct centre {
 /*
  * Finds the centre called `wanted`, in a tree at that level: entities by name, outermost first, ';'
  * between them.  NAME is every entity of that name, module`NAME those of that module or source
- * file; a name that itself contains ';' or '`' is found as written.  If no entity has the whole
+ * file; a name that itself contains ';' or '`' is found as written.  @ID
+ * is the entity with that id (analysis/entity_id.h).  If no entity has the whole
  * name, a name without arguments or scope is accepted if it is unambiguous
  * (analysis/name_reading.h).
  *

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/entity_id.h"
 #include "analysis/name_reading.h"
 #include "base/alloc.h"
 #include "base/nearest.h"
@@ -47,6 +48,19 @@ static void find_wanted(struct finder *f, const struct wanted *w)
 {
 	for (enum reading r = READING_WHOLE; r < READING_NONE && f->matches.count == 0; r++)
 		find_read_as(f, w, r);
+}
+
+static void find_id(struct finder *f, uint64_t id)
+{
+	for (uint32_t i = 0; i < f->profile->function_count; i++) {
+		struct entity e = entity_of_function(f->profile, (function_id){i});
+
+		if (entity_id(&e) != id)
+			continue;
+		f->match_of[i] = (uint32_t)f->matches.count;
+		vec_push(&f->matches, (struct function_match){.function = {i}});
+		vec_push(&f->on_path, 0);
+	}
 }
 
 static uint32_t match_of_stack(const struct finder *f, uint32_t stack)
@@ -129,6 +143,9 @@ struct function_matches function_find(const struct profile *profile,
 		wanted.name = (struct str){quote + 1, name.size - size - 1};
 		find_wanted(&f, &wanted);
 	}
+	uint64_t id;
+	if (f.matches.count == 0 && entity_id_parse(name, &id))
+		find_id(&f, id);
 	if (f.matches.count)
 		weigh(&f, stacks);
 	else

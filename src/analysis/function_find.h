@@ -7,7 +7,8 @@
  *
  * These are the functions with that whole name or whole alias; if there are none, those with that
  * name without arguments (`parse` for `parse(int)`); if there are none, without arguments and scope
- * (`parse` for `json::reader<char>::parse(int)`).
+ * (`parse` for `json::reader<char>::parse(int)`).  "@3f29ac01d7" is the function with that id
+ * (analysis/entity_id.h).
  */
 
 #include "analysis/stack_walk.h"

@@ -319,6 +319,33 @@ static void csv_quoted(struct strbuf *out, struct str s)
 	strbuf_add_char(out, '"');
 }
 
+static bool is_shell_plain(struct str s)
+{
+	for (size_t i = 0; i < s.size; i++) {
+		char c = s.data[i];
+
+		if (!char_is_digit(c) && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') &&
+			!strchr("_./:@%+=,-", c))
+			return false;
+	}
+	return s.size > 0 && memchr(s.data, '\0', s.size) == NULL;
+}
+
+void quote_shell(struct strbuf *out, struct str s)
+{
+	if (is_shell_plain(s)) {
+		strbuf_add(out, s);
+		return;
+	}
+	strbuf_add_char(out, '\'');
+	for (size_t i = 0; i < s.size; i++)
+		if (s.data[i] == '\'')
+			strbuf_add(out, STR("'\\''"));
+		else
+			strbuf_add_char(out, s.data[i]);
+	strbuf_add_char(out, '\'');
+}
+
 void escape_csv(struct strbuf *out, struct str s)
 {
 	struct strbuf field = {0};

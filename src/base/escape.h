@@ -19,6 +19,8 @@ void escape_text(struct strbuf *out, struct str s);
 void escape_json(struct strbuf *out, struct str s);
 /* The same with the quotes. */
 void quote_json(struct strbuf *out, struct str s);
+/* A word of a shell command, quoted if it must be. */
+void quote_shell(struct strbuf *out, struct str s);
 /*
  * One CSV field (RFC 4180), quoted if necessary, with escape_text applied; a field that begins with
  * = + - @ and is not a number gets a leading apostrophe, so that no spreadsheet executes it.

@@ -216,6 +216,9 @@ static struct error *annotate_file(
 	err = report_options_open(&options->report, path, &session);
 	if (err)
 		return err;
+	char *subject = report_options_subject(path);
+
+	options->report.question.subject = subject;
 	profile = session_profile(session);
 	err = question_metrics(&options->report.question, profile, &metrics);
 	if (err == NULL) {
@@ -229,6 +232,7 @@ static struct error *annotate_file(
 	}
 	vec_deinit(&metrics.ids);
 	session_close(session);
+	free(subject);
 	return err;
 }
 
@@ -241,7 +245,7 @@ static struct error *annotate_question(struct annotate_options *options)
 		return error_new(ERROR_USAGE, "--columns is for --format json and csv");
 	question->views[0] = &view_annotate;
 	question->view_count = 1;
-	if (question->limit < 0 && is_text)
+	if (question->limit < 0 && is_text && !question->brief)
 		question->limit = TEXT_LIMIT;
 	/* Both options together mean neither. */
 	options->wanted.without_source = options->instructions && !options->source;

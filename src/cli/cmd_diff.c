@@ -97,12 +97,36 @@ static struct error *check_paths(struct diff_options *o, const struct operands *
 			  : NULL;
 }
 
+static void add_side(struct strbuf *out, const char *option, const struct comparison_side *side)
+{
+	strbuf_printf(out, "%s", option);
+	for (size_t i = 0; i < side->count; i++) {
+		char *path = report_options_subject(side->paths[i]);
+
+		strbuf_add(out, str_from(path));
+		free(path);
+	}
+}
+
+/* How the next questions of a brief answer name both sides. */
+static void name_sides(const struct comparison_sides *sides, struct strbuf *out)
+{
+	bool is_plain = sides->old_side.count == 1 && sides->new_side.count == 1;
+
+	add_side(out, is_plain ? "" : " --old", &sides->old_side);
+	add_side(out, is_plain ? "" : " --new", &sides->new_side);
+	strbuf_add(out, sides->normalize ? STR(" --normalize") : STR(""));
+}
+
 static struct error *diff(struct diff_options *options)
 {
+	struct strbuf subject = {0};
 	struct comparison *comparison = NULL;
 	struct answer *answer = NULL;
 
 	alloc_keep_freed();
+	name_sides(&options->sides, &subject);
+	options->report.question.subject = strbuf_str(&subject).data;
 	options->sides.input = options->report.input;
 	options->sides.refuses_unfit = options->fail_over.share > 0 && !options->unfit_ok;
 	struct error *err =
@@ -114,6 +138,7 @@ static struct error *diff(struct diff_options *options)
 		err = report_print(&options->report, answer, NULL);
 	answer_destroy(answer);
 	comparison_close(comparison);
+	strbuf_deinit(&subject);
 	return err;
 }
 

@@ -88,7 +88,7 @@ static char *make_hint(
 	const struct profile *profile = answer->reports[0]->profile;
 	bool is_waiting = only_waited(profile, &answer->reports[0]->query);
 
-	if (answer->format->draw != text_draw)
+	if (answer->format->draw != text_draw || question->brief)
 		return NULL;
 	return xasprintf("next: sonde report %s%s%s%s", arguments, arguments[0] ? " " : "",
 		question->clock == QUESTION_CLOCK_REAL ? "--clock real " : "",
@@ -120,11 +120,15 @@ static struct error *report_file(struct report_options *options, const char *pat
 	struct session *session = NULL;
 	struct error *err;
 
+	char *subject = report_options_subject(path);
+
 	alloc_keep_freed();
+	options->question.subject = subject;
 	err = report_options_open(options, path, &session);
 	if (err == NULL)
 		err = report(options, session, hints, path ? shell_word(path, "FILE") : "");
 	session_close(session);
+	free(subject);
 	return err;
 }
 
@@ -163,6 +167,9 @@ static struct error *report_live(const struct report_command *command, bool hint
 	struct session *session;
 	struct error *err = live_session_create(command->live, &live);
 	char *arguments = xasprintf("--live %s", shell_word(command->live, "PROGRAM"));
+	char *subject = xasprintf(" %s", arguments);
+
+	options.question.subject = subject;
 
 	for (bool is_first = true; err == NULL; is_first = false) {
 		if (command->every_ns)
@@ -175,6 +182,7 @@ static struct error *report_live(const struct report_command *command, bool hint
 		if (err || command->every_ns == 0 || !live_session_wait(live, command->every_ns))
 			break;
 	}
+	free(subject);
 	free(arguments);
 	live_session_destroy(live);
 	return err;

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include "base/alloc.h"
+#include "base/escape.h"
 #include "cli/input_options.h"
 #include "session/values.h"
 
@@ -85,6 +87,18 @@ struct error *report_options_set(void *context, int id, const char *value)
 		return question_set(&o->question, id, value);
 	}
 	return NULL;
+}
+
+char *report_options_subject(const char *path)
+{
+	struct strbuf out = {0};
+
+	strbuf_add(&out, path ? STR(" ") : STR(""));
+	if (path && path[0] == '-' && path[1])
+		strbuf_add(&out, STR("./"));
+	if (path)
+		quote_shell(&out, str_from(path));
+	return out.data ? out.data : xstrdup("");
 }
 
 #define DEFAULT_FILE "sonde.prof"

@@ -52,4 +52,10 @@ must_use struct error *report_options_set(void *context, int id, const char *val
 must_use struct error *report_options_open(
 	const struct report_options *options, const char *path, struct session **session);
 
+/*
+ * How a brief answer's next questions name a file, as in struct brief_subject; path NULL: the
+ * default file.  The caller frees the result.
+ */
+returns_owned char *report_options_subject(const char *path);
+
 #endif

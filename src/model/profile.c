@@ -40,6 +40,12 @@ const char *const note_kind_names[NOTE_KIND_COUNT + 1] = {
 	[NOTE_INFO] = "info",
 };
 
+bool note_is_of_loss(const struct note *note)
+{
+	return note->kind != NOTE_NO_SYMBOLS && note->kind != NOTE_GUESSED &&
+	       note->kind != NOTE_INFO;
+}
+
 bool note_shows_count(const struct note *note)
 {
 	return note->kind != NOTE_NO_SYMBOLS && note->kind != NOTE_INCOMPLETE &&

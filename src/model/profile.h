@@ -192,6 +192,8 @@ struct note {
  * what the text lists, or is one.
  */
 bool note_shows_count(const struct note *note);
+/* Whether something was lost, truncated or left out: reports always show such notes. */
+bool note_is_of_loss(const struct note *note);
 
 /* UINT64_MAX: not known. */
 struct profile_stats {

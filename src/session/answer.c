@@ -10,6 +10,7 @@
 #include "analysis/confidence.h"
 #include "analysis/zones.h"
 #include "base/alloc.h"
+#include "session/subject.h"
 #include "view/views.h"
 
 /* Whether b can use the entity tree that was made for a. */
@@ -163,15 +164,32 @@ static const struct selection *selection_for(
 	return selection;
 }
 
+/* Brief answers have margins wherever they are possible. */
+static bool brief_has_margins(const struct report_query *query, const struct profile *profile)
+{
+	if (!query->budget || query->difference || query->listing || !view_has_margins(query->view))
+		return false;
+	struct error *err = confidence_check(profile, query->metric);
+	bool has = err == NULL;
+
+	error_destroy(err);
+	return has;
+}
+
 /* *made: [count], in the arena. */
 static struct error *make_reports(const struct selection *filtered,
-	const struct report_query *queries, size_t count, struct arena *arena,
+	const struct brief_subject *subject, const struct question *question, struct arena *arena,
 	const struct report *const **made)
 {
+	const struct report_query *queries = question->queries;
+	size_t count = question->query_count;
 	const struct report **reports = ARENA_ARRAY(arena, const struct report *, count);
 
 	for (size_t i = 0; i < count; i++) {
 		struct report_query query = queries[i];
+
+		query.subject = subject;
+		query.confidence |= brief_has_margins(&query, filtered->profile);
 		const struct selection *selection = selection_for(&query, filtered, arena);
 		const struct entity_tree *tree = NULL;
 		struct error *err;
@@ -241,6 +259,8 @@ struct error *answer_create(
 	struct selection *selection;
 	struct error *err = check_queries(question, profile);
 
+	const struct brief_subject *subject = subject_of(question, arena);
+
 	*a = (struct answer){.arena = arena,
 		.format = &formats[question->format],
 		.count = question->query_count};
@@ -251,8 +271,7 @@ struct error *answer_create(
 		err = selection_create(profile, a->filters.filters.data, a->filters.filters.count,
 			arena, &selection);
 	if (err == NULL)
-		err = make_reports(
-			selection, question->queries, question->query_count, arena, &a->reports);
+		err = make_reports(selection, subject, question, arena, &a->reports);
 	if (err == NULL)
 		*answer = a;
 	else

@@ -8,6 +8,7 @@
 
 #include "base/nearest.h"
 #include "session/values.h"
+#include "view/brief.h"
 #include "view/views.h"
 
 enum {
@@ -19,6 +20,7 @@ enum {
 	OPTION_CONFIDENCE,
 	OPTION_INVERT,
 	OPTION_BRIEF,
+	OPTION_BUDGET,
 	OPTION_CENTER,
 	OPTION_ROOTS,
 	OPTION_METRIC,
@@ -30,6 +32,17 @@ enum {
 };
 
 static const char *const order_names[] = {"weight", "first", NULL};
+
+#define ROW_BRIEF                                                                                  \
+	{                                                                                          \
+		OPTION_BRIEF, 'b', "brief", VALUE_NONE, NULL, {0},                                 \
+			"a short answer: few rows, their ids, losses, and what to ask next"        \
+	}
+#define ROW_BUDGET                                                                                 \
+	{                                                                                          \
+		OPTION_BUDGET, 0, "budget", VALUE_NUMBER, "N", {0},                                \
+			"characters of --brief (default 2000); 0: all, without explanations"       \
+	}
 
 const struct option_row question_view_rows[] = {
 	{OPTION_VIEW, 'v', "view", VALUE_CHOICE, "VIEW", CHOICES_POINTERS(views),
@@ -52,8 +65,8 @@ const struct option_row question_view_rows[] = {
 		"begin each stack with its process, thread or label (label:KEY)"},
 	{OPTION_METRIC, 'm', "metric", VALUE_TEXT, "LIST", {0},
 		"the metrics to show: comma-separated names, or all"},
-	{OPTION_BRIEF, 'b', "brief", VALUE_NONE, NULL, {0},
-		"omit the explanation of the graph's columns"},
+	ROW_BRIEF,
+	ROW_BUDGET,
 	{OPTION_SORT, 's', "sort", VALUE_TEXT, "COLUMN", {0},
 		"exclusive (default), inclusive, name, module, file or line"},
 	{OPTION_COLUMNS, 0, "columns", VALUE_TEXT, "LIST", {0},
@@ -74,6 +87,8 @@ const struct option_row question_figure_rows[] = {
 		"print the margin of error from sampling, at 95 %"},
 	{OPTION_LIMIT, 'n', "limit", VALUE_NUMBER, "N", {0},
 		"the N heaviest, 0 for all (default: text 100, others all)"},
+	ROW_BRIEF,
+	ROW_BUDGET,
 	{OPTION_PERCENT, 0, "percent", VALUE_CHOICE, "OF", CHOICES(percent_names),
 		"what 100 % is; raw prints no percentages; default total"},
 	{0},
@@ -102,8 +117,13 @@ void question_deinit(struct question *options)
 
 struct question question_default(void)
 {
-	return (struct question){
-		.level = -1, .collapse = -1, .order = -1, .percent = -1, .clock = -1, .limit = -1};
+	return (struct question){.level = -1,
+		.collapse = -1,
+		.order = -1,
+		.percent = -1,
+		.clock = -1,
+		.limit = -1,
+		.budget = BRIEF_BUDGET};
 }
 
 static struct error *set_view(struct question *o, const char *value)
@@ -126,6 +146,17 @@ static struct error *set_count(int64_t *field, const char *value)
 
 	if (err == NULL)
 		*field = (int64_t)count;
+	return err;
+}
+
+static struct error *set_budget(struct question *o, const char *value)
+{
+	struct error *err = set_count(&o->budget, value);
+
+	if (err == NULL && o->budget != 0 && o->budget < (int64_t)BRIEF_BUDGET_MIN)
+		err = error_new(ERROR_USAGE, "at least %u characters, or 0, not '%s'",
+			BRIEF_BUDGET_MIN, value);
+	o->brief |= err == NULL;
 	return err;
 }
 
@@ -162,6 +193,8 @@ struct error *question_set(struct question *question, int id, const char *value)
 	case OPTION_BRIEF:
 		o->brief = true;
 		break;
+	case OPTION_BUDGET:
+		return set_budget(o, value);
 	case OPTION_ROOTS:
 		o->roots = (enum profile_roots)CHOICE_OF(value, roots_names);
 		if (o->roots == ROOTS_LABEL)
@@ -269,15 +302,6 @@ static struct error *check_views(const struct question *o)
 	return NULL;
 }
 
-/* Whether some column of the view is a margin. */
-static bool has_margins(const struct view *view)
-{
-	for (enum column_id id = 0; id < COLUMN_COUNT; id++)
-		if (columns[id].of_confidence && view_has_column(view, id))
-			return true;
-	return false;
-}
-
 static bool asks_for_margins(const struct report_query *query)
 {
 	for (size_t i = 0; i < query->column_count; i++)
@@ -289,7 +313,7 @@ static bool asks_for_margins(const struct report_query *query)
 /* Checks that the views' figures, as shares of all samples, can have margins. */
 static struct error *check_confidence(const struct question *o, const struct report_query *query)
 {
-	if (!has_margins(query->view))
+	if (!view_has_margins(query->view))
 		return error_new(
 			ERROR_USAGE, "--confidence is not for --view %s", query->view->name);
 	if (o->is_difference)
@@ -397,13 +421,16 @@ static struct error *make_query(const struct question *o, struct report_query *q
 	query->center = query->view == &view_callers ? o->center : NULL;
 	query->invert = o->invert && query->view->is_tree;
 	query->brief = o->brief;
+	query->budget = o->brief ? (size_t)o->budget : 0;
 	query->same = o->filters.same.data;
 	query->same_count = o->filters.same.count;
 	query->with_modules = o->with_modules;
 	query->collapse = o->collapse < 0 ? format->collapse : (enum collapse)o->collapse;
 	query->order = o->order < 0 ? CALLTREE_BY_WEIGHT : (enum calltree_order)o->order;
 	query->percent = o->percent < 0 ? PERCENT_TOTAL : (enum percent)o->percent;
-	query->limit = o->limit < 0 ? format->default_limit : (size_t)o->limit;
+	query->limit = o->limit >= 0   ? (size_t)o->limit
+		       : query->budget ? brief_limit(query->view)
+				       : format->default_limit;
 	if (format->draws_all)
 		query->limit = 0;
 	if (err == NULL && o->sort && query->view->sorts) {
@@ -502,6 +529,11 @@ static struct error *check_clock(const struct question *o, const struct profile 
 		clock_metrics[o->clock],
 		o->clock == QUESTION_CLOCK_REAL ? ", which `sonde record --clock real` takes down"
 						: "");
+}
+
+const char *question_clock_name(const struct question *question)
+{
+	return clock_names[question->clock];
 }
 
 struct str question_metric_name(const struct question *question, const struct profile *profile)

@@ -22,6 +22,7 @@
 #include "session/filter_options.h"
 #include "session/metric.h"
 #include "session/option.h"
+#include "view/brief.h"
 #include "view/formats.h"
 #include "view/report.h"
 
@@ -40,9 +41,15 @@ struct question {
 	bool spread, confidence, invert, brief, with_modules;
 	bool is_difference; /* set by the caller: allows columns of differences */
 	const char *metric, *sort, *columns, *center;
-	int64_t limit;
+	int64_t limit, budget;
 	int format; /* index into formats[] */
 	struct filter_options filters;
+	/*
+	 * For brief answers, set by the caller: how the files are named in the next questions, as
+	 * in struct brief_subject; NULL: no next questions.  Borrowed.
+	 */
+	const char *subject;
+	enum brief_form form;
 
 	/* Set by question_settle: one for each view, without the metrics. */
 	struct report_query queries[QUESTION_VIEWS_MAX];
@@ -89,6 +96,8 @@ must_use struct error *question_put(struct question *question, const char *name,
  */
 must_use struct error *question_settle(struct question *question);
 
+/* The value of "clock" as given, which must be. */
+const char *question_clock_name(const struct question *question);
 /*
  * The name of a settled question's metric: the requested one, else the first view's own, else the
  * profile's default; lives as long as the question and the profile.

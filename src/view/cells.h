@@ -30,6 +30,8 @@ struct cell cells_module(const struct report *report, size_t row);
 struct cell cells_file(const struct report *report, size_t row);
 struct cell cells_line(const struct report *report, size_t row);
 struct cell cells_address(const struct report *report, size_t row);
+/* Null for rows that stand for no entity of a stack: <Total>, cycles. */
+struct cell cells_id(const struct report *report, size_t row);
 /* Of views whose entries have several rows: the key of the row's part, or "own". */
 struct cell cells_part(const struct report *report, size_t row);
 

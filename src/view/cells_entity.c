@@ -3,6 +3,8 @@
  */
 #include "view/cells.h"
 
+#include "analysis/centre.h"
+
 #include "view/views.h"
 
 struct cell cells_name(const struct report *report, size_t row)
@@ -32,6 +34,17 @@ struct cell cells_address(const struct report *report, size_t row)
 	uint64_t address = report->query.view->entity(report, row)->address;
 
 	return (struct cell){.is_null = address == 0, .is_address = true, .number = address};
+}
+
+struct cell cells_id(const struct report *report, size_t row)
+{
+	const struct entity *entity = report->query.view->entity(report, row);
+	const struct entity *first = report->tree->entities;
+	const struct centre *centre = report->callers ? report->callers->centre : NULL;
+	bool is_there = (entity >= first && entity < first + report->tree->entity_count) ||
+			(centre && centre->is_entity && entity == &centre->entity);
+
+	return (struct cell){.is_null = !is_there, .is_id = is_there, .entity = entity};
 }
 
 struct cell cells_part(const struct report *report, size_t row)

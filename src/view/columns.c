@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 
+#include "analysis/entity_id.h"
 #include "analysis/entity_tree.h"
 #include "view/cells.h"
 
@@ -35,6 +36,11 @@ const struct column columns[COLUMN_COUNT] = {
 		.help = "of the instruction, in the load object",
 		.kind = COLUMN_KIND_NUMBER,
 		.get = cells_address},
+	[COLUMN_ID] = {.key = "id",
+		.heading = "id",
+		.help = "names the row exactly, for --center and sonde annotate",
+		.kind = COLUMN_KIND_TEXT,
+		.get = cells_id},
 	[COLUMN_EXCLUSIVE] = {.key = "exclusive",
 		.heading = "exclusive",
 		.help = "spent in it itself",
@@ -654,6 +660,11 @@ double cell_percent(const struct cell *cell)
 
 struct str cell_text(const struct cell *cell, struct strbuf *scratch)
 {
+	if (cell->is_id) {
+		strbuf_clear(scratch);
+		entity_id_put(scratch, cell->entity);
+		return strbuf_str(scratch);
+	}
 	return cell->entity ? entity_label(cell->entity, scratch) : cell->text;
 }
 

@@ -28,6 +28,7 @@ enum column_id {
 	COLUMN_FILE,
 	COLUMN_LINE,
 	COLUMN_ADDRESS,
+	COLUMN_ID,
 	COLUMN_EXCLUSIVE,
 	COLUMN_EXCLUSIVE_PERCENT,
 	COLUMN_INCLUSIVE,
@@ -161,6 +162,7 @@ struct cell {
 	bool is_blank; /* a zero that is not worth showing in text */
 	bool is_reference;	     /* COLUMN_KIND_NUMBER: shown in brackets in text */
 	bool is_address;	     /* COLUMN_KIND_NUMBER: hexadecimal in text */
+	bool is_id;		     /* the id of `entity` is shown, not its name */
 	struct str text;	     /* COLUMN_KIND_TEXT, unless it is an entity's name */
 	const struct entity *entity; /* the entity whose name is shown; else NULL */
 	uint64_t number;	     /* COLUMN_KIND_NUMBER, COLUMN_KIND_TIME, COLUMN_KIND_CALLS */

@@ -5,10 +5,12 @@
 #include "view/json.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "analysis/zones.h"
 #include "base/escape.h"
 #include "model/merge.h"
+#include "view/brief.h"
 #include "view/difference.h"
 #include "view/views.h"
 
@@ -28,12 +30,14 @@ static void add_unsigned(struct strbuf *out, uint64_t value)
 	strbuf_printf(out, "%" PRIu64, value);
 }
 
-static void add_text(struct strbuf *out, const struct cell *cell)
+static void add_text(struct strbuf *out, const struct report *report, const struct cell *cell)
 {
-	struct strbuf scratch = {0};
+	struct strbuf scratch = {0}, name = {0};
+	struct str text = cell_text(cell, &scratch);
 
-	quote_json(out, cell_text(cell, &scratch));
+	quote_json(out, report->query.budget ? brief_name(text, &name) : text);
 	strbuf_deinit(&scratch);
+	strbuf_deinit(&name);
 }
 
 /* Percentages are null if there is no base. */
@@ -45,7 +49,8 @@ static void add_percent(struct strbuf *out, const struct cell *cell)
 		strbuf_printf(out, "%.4f", cell_percent(cell));
 }
 
-static void add_cell(struct strbuf *out, const struct column *column, const struct cell *cell)
+static void add_cell(struct strbuf *out, const struct report *report, const struct column *column,
+	const struct cell *cell)
 {
 	if (cell->is_null) {
 		strbuf_add(out, STR("null"));
@@ -53,7 +58,7 @@ static void add_cell(struct strbuf *out, const struct column *column, const stru
 	}
 	switch (column->kind) {
 	case COLUMN_KIND_TEXT:
-		add_text(out, cell);
+		add_text(out, report, cell);
 		break;
 	case COLUMN_KIND_NUMBER:
 	case COLUMN_KIND_TIME:
@@ -92,7 +97,7 @@ static void add_member(
 
 	add_separator(out);
 	add_key(out, columns[id].key);
-	add_cell(out, &columns[id], &cell);
+	add_cell(out, report, &columns[id], &cell);
 }
 
 /* The columns of a row: the view's, or those of one of its parts. */
@@ -165,6 +170,9 @@ static void add_row_members(
 		if (!column_list_has(c->all, query->columns[i]) &&
 			!column_list_has(c->of_place, query->columns[i]))
 			add_member(out, report, row, query->columns[i]);
+	if (query->budget && view_has_column(query->view, COLUMN_ID) &&
+		!has_asked(query, COLUMN_ID))
+		add_member(out, report, row, COLUMN_ID);
 	if (query->difference && *c->of_metric != COLUMN_END)
 		add_row_sides(out, report, row, c);
 	else if (query->other_count > 0 && *c->of_metric != COLUMN_END)
@@ -246,10 +254,37 @@ static void add_remark(struct strbuf *out, const char *remark)
 	strbuf_add_char(out, '}');
 }
 
+/* Those of a brief report. */
+static void add_brief_notes(struct strbuf *out, const struct report *report)
+{
+	struct arena *arena = arena_create();
+	struct brief_note notes[BRIEF_NOTES];
+	size_t left_out, count = brief_notes(report, arena, notes, &left_out);
+
+	strbuf_add_char(out, '[');
+	for (size_t i = 0; i < count; i++) {
+		strbuf_add(out, i ? STR(", ") : STR(""));
+		if (notes[i].note)
+			add_note(out, report->profile, notes[i].note);
+		else
+			add_remark(out, notes[i].text);
+	}
+	for (size_t i = 0; i < report->note_count; i++) {
+		strbuf_add(out, i || count ? STR(", ") : STR(""));
+		add_remark(out, report->notes[i]);
+	}
+	strbuf_add_char(out, ']');
+	arena_destroy(arena);
+}
+
 static void add_notes(struct strbuf *out, const struct report *report)
 {
 	const struct profile *profile = report->profile;
 
+	if (report->query.budget) {
+		add_brief_notes(out, report);
+		return;
+	}
 	strbuf_add_char(out, '[');
 	for (size_t i = 0; i < profile->note_count; i++) {
 		if (i)
@@ -434,6 +469,57 @@ static void add_frameless(struct strbuf *out, const struct report *report)
 			frameless->threads, frameless->weight);
 }
 
+/* A brief report: how good the recording is. */
+static void add_recording(struct strbuf *out, const struct report *report)
+{
+	static const char *const fit[] = {"true", "false", "null"};
+	struct arena *arena = arena_create();
+
+	add_key(out, "recording");
+	strbuf_printf(out, "{\"fit\": %s, \"text\": ", fit[brief_fitness(report)]);
+	quote_json(out, str_from(brief_recording(report, arena)));
+	strbuf_add(out, STR("},\n"));
+	arena_destroy(arena);
+}
+
+static void add_step(struct strbuf *out, const struct report *report, const struct brief_step *step)
+{
+	const struct brief_subject *s = report->query.subject;
+	struct strbuf command = {0};
+
+	brief_step_put(&command, report, step);
+	if (s->form == BRIEF_TOOLS) {
+		strbuf_add(out, STR("{\"tool\": "));
+		quote_json(out, str_from(step->command));
+		/* What follows the tool's name is the object of its arguments. */
+		strbuf_printf(out, ", \"arguments\":%s", command.data + strlen(step->command));
+	} else {
+		strbuf_add(out, STR("{\"command\": "));
+		quote_json(out, strbuf_str(&command));
+	}
+	strbuf_add(out, STR(", \"shows\": "));
+	quote_json(out, str_from(step->shows));
+	strbuf_add_char(out, '}');
+	strbuf_deinit(&command);
+}
+
+/* A brief report: what is missing in it, and what to ask next. */
+static void add_brief_end(struct strbuf *out, const struct report *report, size_t entries)
+{
+	struct brief_step steps[BRIEF_STEPS_MAX];
+	struct arena *arena = arena_create();
+	size_t count = brief_next(report, arena, steps);
+
+	strbuf_printf(out, "],\n\"left_out\": {\"entries\": %zu, \"lines\": %zu},\n\"next\": [",
+		report->entry_count - entries, report->lines_left_out);
+	for (size_t i = 0; i < count; i++) {
+		strbuf_add(out, i ? STR(",\n") : STR("\n"));
+		add_step(out, report, &steps[i]);
+	}
+	strbuf_add(out, STR("]}\n"));
+	arena_destroy(arena);
+}
+
 static void add_head(struct strbuf *out, const struct report *report)
 {
 	strbuf_add(out, STR("{\"sonde\": 1, "));
@@ -457,6 +543,8 @@ static void add_head(struct strbuf *out, const struct report *report)
 	add_frameless(out, report);
 	if (report->query.other_count > 0 && report->query.difference == NULL)
 		add_metrics(out, report);
+	if (report->query.budget)
+		add_recording(out, report);
 	add_key(out, "notes");
 	add_notes(out, report);
 	strbuf_add(out, STR(",\n"));
@@ -466,10 +554,22 @@ static void add_head(struct strbuf *out, const struct report *report)
 
 void json_draw(struct sink *sink, const struct report *report)
 {
+	const struct report_query *query = &report->query;
+	size_t budget = query->budget ? query->budget * BRIEF_JSON_FACTOR : SIZE_MAX;
+	size_t used = 0, entries = 0;
+
 	add_head(&sink->text, report);
-	for (size_t place = 0; place < report->count && sink_settle(sink);) {
+	for (size_t place = 0; place < report->count && used < budget && sink_settle(sink);) {
+		size_t before = sink->text.size;
+
 		strbuf_add(&sink->text, place ? STR(",\n") : STR("\n"));
 		place = add_entry(&sink->text, report, place);
+		used += sink->text.size - before;
+		entries++;
+	}
+	if (query->budget) {
+		add_brief_end(&sink->text, report, entries);
+		return;
 	}
 	strbuf_add(&sink->text, report->count ? STR("\n]}\n") : STR("]}\n"));
 }

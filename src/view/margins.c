@@ -24,9 +24,12 @@
 #define ALIKE_MIN 0.01
 /* Beyond this factor, taking more samples is not useful advice. */
 #define TIMES_MAX 1000
+/* Brief reports of profiles with more stacks do without stretches, to be quick. */
+#define BRIEF_STACKS_MAX 200000u
 
 struct margins {
 	size_t row_count, stretches;
+	bool is_quick;		      /* stretches were not made, to save time */
 	double *margin[COLUMN_COUNT]; /* [row]; NULL: not such a column, or the view has it not */
 	/*
 	 * The first row whose main figure may equal the next row's, both at least ALIKE_MIN of the
@@ -185,6 +188,17 @@ static void find_alike(struct making *m)
 	}
 }
 
+static size_t stretches_wanted(const struct report *report)
+{
+	const struct report_query *query = &report->query;
+
+	if (query->listing)
+		return query->stretch_count;
+	return query->budget && report->profile->stack_count > BRIEF_STACKS_MAX
+		       ? 0
+		       : CONFIDENCE_STRETCHES;
+}
+
 static void making_init(struct making *m, const struct report *report, struct arena *arena)
 {
 	const struct report_query *query = &report->query;
@@ -195,8 +209,9 @@ static void making_init(struct making *m, const struct report *report, struct ar
 		.margins = ARENA_NEW(arena, struct margins),
 		.ranked = COLUMN_END};
 	m->margins->row_count = rows;
-	confidence_init(&m->confidence, report->selection, query->metric,
-		query->listing ? query->stretch_count : CONFIDENCE_STRETCHES);
+	size_t wanted = stretches_wanted(report);
+	confidence_init(&m->confidence, report->selection, query->metric, wanted);
+	m->margins->is_quick = wanted == 0 && query->listing == NULL;
 	m->margins->stretches = m->confidence.stretches;
 	for (enum column_id id = 0; id < COLUMN_COUNT; id++) {
 		if (!columns[id].of_confidence || !view_has_column(view, id))
@@ -233,6 +248,9 @@ const struct margins *margins_create(const struct report *report, struct arena *
 
 const char *margins_few_note(const struct margins *margins)
 {
+	if (margins->is_quick)
+		return "margins are those of independent samples; without --brief, --confidence "
+		       "also measures how they cluster";
 	return margins->stretches > 0
 		       ? NULL
 		       : "margins are those of independent samples, as these are too "

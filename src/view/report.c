@@ -10,6 +10,7 @@
 #include "analysis/zones.h"
 #include "base/alloc.h"
 #include "base/search.h"
+#include "view/brief.h"
 #include "view/difference.h"
 #include "view/margins.h"
 #include "view/views.h"
@@ -230,6 +231,26 @@ static void report_choose_rows(
 	report->entries_shown = query->limit;
 }
 
+/* In a brief report, each part of an entry has its first rows, which are the heaviest. */
+static void report_bound_parts(struct report *report, struct arena *arena)
+{
+	const struct view *view = report->query.view;
+	uint32_t *rows = ARENA_ARRAY(arena, uint32_t, report->count);
+	size_t count = 0, of_part = 0, last = 0;
+
+	for (size_t place = 0; place < report->count; place++) {
+		size_t row = report_row(report, place), part = view->part(report, row);
+
+		of_part = part != 0 && part == last ? of_part + 1 : 1;
+		last = part;
+		if (part == 0 || of_part <= BRIEF_PART_ROWS)
+			rows[count++] = (uint32_t)row;
+	}
+	report->lines_left_out = report->count - count;
+	report->rows = rows;
+	report->count = count;
+}
+
 static const struct report *report_second(const struct report *first, struct arena *arena)
 {
 	struct report *report = ARENA_NEW(arena, struct report);
@@ -277,6 +298,8 @@ struct report *report_create(const struct selection *selection, const struct ent
 		.tree = tree};
 	query->view->analyse(report, arena);
 	report_choose_rows(report, report_sort_column(query), arena);
+	if (query->budget && query->view->parts)
+		report_bound_parts(report, arena);
 	report_add_others(report, arena);
 	if (query->difference)
 		difference_mark(report, arena);

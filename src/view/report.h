@@ -17,6 +17,7 @@
 #include "model/profile.h"
 #include "view/columns.h"
 
+struct brief_subject;
 struct callers_rows;
 struct zones;
 struct heat;
@@ -60,10 +61,12 @@ struct report_query {
 	enum collapse collapse;
 	enum calltree_order order;
 	enum percent percent;
-	const struct column *sort;     /* NULL: the view's own order */
-	bool brief;		       /* of the graph: do not explain its fields */
-	size_t limit;		       /* entries at most; 0: all */
-	bool with_modules;	       /* folded: frames name their load object */
+	const struct column *sort; /* NULL: the view's own order */
+	bool brief;		   /* without explanations */
+	size_t budget; /* an answer of at most so many characters (view/brief.h); 0: not brief */
+	const struct brief_subject *subject; /* what its next questions repeat; NULL: none */
+	size_t limit;			     /* entries at most; 0: all */
+	bool with_modules;		     /* folded: frames name their load object */
 	const struct listing *listing; /* view annotate: the function's, borrowed; else NULL */
 	const struct zones_frameless *frameless; /* view zones: what is left out; else NULL */
 	/* What is missing in this report only, as sentences; borrowed. */
@@ -98,9 +101,10 @@ struct report {
 	size_t row_count;     /* rows of the analysis result */
 	const uint32_t *rows; /* [count] the rows to show, in order; NULL: the first count */
 	size_t count;
-	size_t left_out;      /* entries that the analysis dropped at the limit, after its rows */
-	size_t entry_count;   /* entries of the analysis result, including those left out */
-	size_t entries_shown; /* of those */
+	size_t left_out;       /* entries that the analysis dropped at the limit, after its rows */
+	size_t entry_count;    /* entries of the analysis result, including those left out */
+	size_t entries_shown;  /* of those */
+	size_t lines_left_out; /* of the shown entries, in brief reports */
 	const struct report *second; /* the same by the view's second_sort; else NULL */
 	/* The analysis's remarks on the figures, sentences without full stop (report_note). */
 	const char *const *notes;

@@ -96,6 +96,7 @@ static const enum column_id more_columns[] = {
 	COLUMN_SHALLOW_CHANGE,
 	COLUMN_DEEP_CHANGE,
 	COLUMN_SIGNIFICANT,
+	COLUMN_ID,
 	COLUMN_END,
 };
 

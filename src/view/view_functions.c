@@ -127,6 +127,7 @@ static const enum column_id more_columns[] = {
 	COLUMN_INCLUSIVE_CHANGE,
 	COLUMN_SIGNIFICANT,
 	COLUMN_ADDRESS,
+	COLUMN_ID,
 	COLUMN_END,
 };
 

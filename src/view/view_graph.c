@@ -272,7 +272,7 @@ static const enum column_id entry_metric_columns[] = {
 static const enum column_id line_metric_columns[] = {COLUMN_SELF, COLUMN_CHILDREN, COLUMN_END};
 static const enum column_id more_columns[] = {COLUMN_SELF_AND_CHILDREN,
 	COLUMN_SELF_AND_CHILDREN_CHANGE, COLUMN_SIGNIFICANT, COLUMN_FILE, COLUMN_LINE,
-	COLUMN_ADDRESS, COLUMN_END};
+	COLUMN_ADDRESS, COLUMN_ID, COLUMN_END};
 
 static const struct view_part parts[] = {
 	{NULL, entry_columns, entry_metric_columns, COLUMN_SELF_AND_CHILDREN},

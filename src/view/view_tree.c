@@ -149,6 +149,7 @@ static const enum column_id more_columns[] = {
 	COLUMN_FILE,
 	COLUMN_LINE,
 	COLUMN_ADDRESS,
+	COLUMN_ID,
 	COLUMN_END,
 };
 

@@ -181,6 +181,7 @@ static const enum column_id more_columns[] = {
 	COLUMN_INCLUSIVE_MEDIAN,
 	COLUMN_INCLUSIVE_P95,
 	COLUMN_INCLUSIVE_MAX,
+	COLUMN_ID,
 	COLUMN_END,
 };
 

@@ -45,6 +45,14 @@ bool view_has_column(const struct view *view, enum column_id id)
 	return column_list_has(view->data_columns, id) || column_list_has(view->more_columns, id);
 }
 
+bool view_has_margins(const struct view *view)
+{
+	for (enum column_id id = 0; id < COLUMN_COUNT; id++)
+		if (columns[id].of_confidence && view_has_column(view, id))
+			return true;
+	return false;
+}
+
 const enum column_id *level_columns(enum level level)
 {
 	static const enum column_id none[] = {COLUMN_END};

@@ -122,5 +122,7 @@ bool view_shows_column(const struct report *report, enum column_id id);
 const enum column_id *level_columns(enum level level);
 /* Whether the view has that column. */
 bool view_has_column(const struct view *view, enum column_id id);
+/* Whether some column of the view is a margin of error. */
+bool view_has_margins(const struct view *view);
 
 #endif

@@ -16,17 +16,18 @@
 
 /* Bytes of a command that are shown; some have more arguments than anyone wants to read. */
 #define COMMAND_SHOWN 1000
+#define COMMAND_BRIEF 160
 
 /* Cut at the beginning of a UTF-8 character. */
-static void draw_command(struct strbuf *out, struct str command)
+static void draw_command(struct strbuf *out, struct str command, size_t most)
 {
-	size_t shown = COMMAND_SHOWN;
+	size_t shown = most;
 
 	if (command.size <= shown) {
 		escape_text(out, command);
 		return;
 	}
-	while (shown > COMMAND_SHOWN - 4 && ((uint8_t)command.data[shown] & 0xc0) == 0x80)
+	while (shown > most - 4 && ((uint8_t)command.data[shown] & 0xc0) == 0x80)
 		shown--;
 	escape_text(out, (struct str){command.data, shown});
 	strbuf_add(out, STR(" ..."));
@@ -42,7 +43,7 @@ void heading_draw_program(struct text *text, const char *before, const struct pr
 	escape_text(out, profile_string(profile, profile->source));
 	if (command.size) {
 		strbuf_add(out, STR(": "));
-		draw_command(out, command);
+		draw_command(out, command, text->style->brief ? COMMAND_BRIEF : COMMAND_SHOWN);
 	}
 	text_ink(text, INK_PLAIN);
 	strbuf_add_char(out, '\n');

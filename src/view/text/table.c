@@ -84,6 +84,11 @@ void table_add_of(struct table *table, size_t m, enum column_id id)
 
 void table_add(struct table *table, enum column_id id)
 {
+	const struct report_query *query = &table->report->query;
+
+	if (id == COLUMN_NAME && query->budget && query->column_count == 0 &&
+		view_has_column(query->view, COLUMN_ID))
+		table_add_of(table, 0, COLUMN_ID);
 	table_add_of(table, 0, id);
 }
 

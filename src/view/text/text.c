@@ -8,6 +8,9 @@
 
 #include "base/alloc.h"
 #include "base/escape.h"
+#include "view/brief.h"
+#include "view/text/brief_text.h"
+#include "view/text/fit.h"
 #include "view/text/heading.h"
 #include "view/text/units.h"
 #include "view/views.h"
@@ -62,6 +65,11 @@ void text_more_rows(struct text *text, const struct report *report)
 	struct strbuf *out = &text->sink->text;
 	size_t more = report->entry_count - report->entries_shown;
 
+	if (more == 0 && report->lines_left_out) {
+		strbuf_printf(out, "and %zu more callers and callees (--budget 0 shows all)\n",
+			report->lines_left_out);
+		return;
+	}
 	if (more == 0)
 		return;
 	text_ink(text, INK_DIM);
@@ -72,6 +80,9 @@ void text_more_rows(struct text *text, const struct report *report)
 	else
 		strbuf_add(out, more == 1 ? STR(" more row") : STR(" more rows"));
 	strbuf_add(out, STR(" (--limit 0 shows all)"));
+	if (report->lines_left_out)
+		strbuf_printf(
+			out, "; %zu more callers and callees of these", report->lines_left_out);
 	text_ink(text, INK_PLAIN);
 	strbuf_add_char(out, '\n');
 }
@@ -150,21 +161,16 @@ static void draw_remark(struct text *text, const char *remark)
 }
 
 /* Notes of losses and truncation are always shown; if there are none, the first other note is. */
-static bool is_of_loss(const struct note *note)
-{
-	return note->kind != NOTE_NO_SYMBOLS && note->kind != NOTE_GUESSED &&
-	       note->kind != NOTE_INFO;
-}
-
 static bool shows_note(const struct text *text, const struct report *report, size_t i)
 {
 	const struct note *notes = report->profile->notes;
 
 	/* Statistics show all notes. */
-	if (text->style->all_notes || report->query.view == &view_stats || is_of_loss(&notes[i]))
+	if (text->style->all_notes || report->query.view == &view_stats ||
+		note_is_of_loss(&notes[i]))
 		return true;
 	for (size_t k = 0; k < report->profile->note_count; k++)
-		if (is_of_loss(&notes[k]))
+		if (note_is_of_loss(&notes[k]))
 			return false;
 	return i == 0;
 }
@@ -199,6 +205,34 @@ static void draw_notes(struct text *text, const struct report *report)
 		draw_remark(text, report->query.remarks[i]);
 }
 
+/* One note of a brief report; a longer text ends in dots. */
+static void draw_brief_note(struct text *text, const char *words)
+{
+	struct strbuf line = {0}, fitted = {0};
+
+	escape_text(&line, str_from(words));
+	fit_start(&fitted, strbuf_str(&line), BRIEF_NOTE_MAX, text->style->utf8);
+	text_note(text, strbuf_str(&fitted));
+	strbuf_deinit(&line);
+	strbuf_deinit(&fitted);
+}
+
+void text_brief_notes(struct text *text, const struct report *report)
+{
+	struct arena *arena = arena_create();
+	struct brief_note notes[BRIEF_NOTES];
+	size_t left_out, count = brief_notes(report, arena, notes, &left_out);
+
+	if (count)
+		strbuf_add_char(&text->sink->text, '\n');
+	for (size_t i = 0; i < count; i++)
+		draw_brief_note(text, notes[i].text);
+	if (left_out)
+		strbuf_printf(&text->sink->text, "and %zu more note%s (--notes shows all)\n",
+			left_out, left_out == 1 ? "" : "s");
+	arena_destroy(arena);
+}
+
 static void draw_hint(struct text *text)
 {
 	struct strbuf *out = &text->sink->text;
@@ -217,6 +251,10 @@ void text_draw(struct sink *sink, const struct text_style *style,
 {
 	struct text text = {sink, style, INK_PLAIN};
 
+	if (reports[0]->query.budget) {
+		brief_text_draw(sink, style, reports, count);
+		return;
+	}
 	heading_draw(&text, reports[0]);
 	for (size_t i = 0; i < count; i++)
 		reports[i]->query.view->draw(&text, reports[i]);

@@ -14,6 +14,7 @@ struct text_style {
 	size_t width;	/* maximum columns, names are cut to fit; 0: unlimited */
 	bool color;	/* ECMA-48 colours */
 	bool utf8;	/* use non-ASCII lines and dots */
+	bool brief;	/* shorten what the profiled program could make long */
 	bool all_notes; /* of the profile; else those of losses, or the first, and a count */
 	/* Printed at the very end, may be NULL. */
 	const char *hint;
@@ -55,6 +56,8 @@ void text_title(struct text *text, const char *format, ...) printf_like(2, 3);
 void text_note(struct text *text, struct str words);
 /* Adds the notes of the report's analysis. */
 void text_report_notes(struct text *text, const struct report *report);
+/* Adds the profile's most important notes, for brief reports. */
+void text_brief_notes(struct text *text, const struct report *report);
 /* Prints how many rows --limit left out, if any. */
 void text_more_rows(struct text *text, const struct report *report);
 
