@@ -6,6 +6,7 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 
@@ -107,10 +108,11 @@ static void split(struct source_file *file, struct str text, struct arena *arena
 	vec_deinit(&lines);
 }
 
-static void read_lines(struct source_file *file, struct arena *arena)
+/* opened: the file's path, by which it is read, which may be that of a descriptor. */
+static void read_lines(struct source_file *file, const char *opened, struct arena *arena)
 {
 	struct file_bytes bytes;
-	struct error *err = file_read(file->path.data, SOURCE_FILE_BYTES_MAX, &bytes);
+	struct error *err = file_read(opened, SOURCE_FILE_BYTES_MAX, &bytes);
 
 	if (err) {
 		file->problem = arena_printf(arena, "%s", err->message);
@@ -127,17 +129,39 @@ static void read_lines(struct source_file *file, struct arena *arena)
 		split(file, text, arena);
 }
 
-struct source_file source_file_read(
-	struct str path, const struct source_map *map, struct arena *arena)
+/* Reads a file below the root. */
+static void read_below(struct source_file *file, struct str path, const struct source_root *root,
+	struct arena *arena)
+{
+	int fd = source_root_find(root, path, arena, &file->path);
+	struct stat info;
+
+	if (fd < 0) {
+		file->problem = arena_printf(arena,
+			"%.*s: not found below %.*s; --source-root DIR says where sources are",
+			STR_ARG(path), STR_ARG(source_root_path(root)));
+		return;
+	}
+	if (fstat(fd, &info) == 0)
+		file->changed_unix_ns =
+			(uint64_t)info.st_mtim.tv_sec * 1000000000 + (uint64_t)info.st_mtim.tv_nsec;
+	read_lines(file, arena_printf(arena, "/proc/self/fd/%d", fd), arena);
+	close(fd);
+}
+
+struct source_file source_file_read(struct str path, const struct source_map *map,
+	const struct source_root *root, struct arena *arena)
 {
 	struct str mapped = arena_str(arena, source_map_apply(map, path, arena));
 	struct source_file file = {0};
 
 	if (mapped.size == 0) {
 		file.problem = "the source file is not known";
+	} else if (root) {
+		read_below(&file, mapped, root, arena);
 	} else if (look_at(mapped.data, &file) || look_here(mapped, &file)) {
 		file.path = arena_str(arena, file.path);
-		read_lines(&file, arena);
+		read_lines(&file, file.path.data, arena);
 	} else {
 		file.problem = arena_printf(arena,
 			"%.*s: not found; --source-map OLD=NEW says where it is now",

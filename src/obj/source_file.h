@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "obj/source_root.h"
 
 /* Where sources are now: in a path that begins with OLD, NEW replaces OLD. */
 struct source_rule {
@@ -42,9 +43,10 @@ struct source_file {
 /*
  * Finds and reads the file at that path, with the map's rules applied.  If it is missing, tries the
  * suffixes of its path in the current folder, the longest first, that have at least one folder
- * (/build/app/src/eval.c as app/src/eval.c or src/eval.c).  Everything lives in the arena.
+ * (/build/app/src/eval.c as app/src/eval.c or src/eval.c).  With a root, only files below that
+ * folder are found, as source_root_find finds them.  Everything lives in the arena.
  */
-struct source_file source_file_read(
-	struct str path, const struct source_map *map, struct arena *arena);
+struct source_file source_file_read(struct str path, const struct source_map *map,
+	const struct source_root *root, struct arena *arena);
 
 #endif

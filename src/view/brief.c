@@ -53,7 +53,7 @@ static void add_samples(struct strbuf *out, const struct profile_stats *stats)
 	strbuf_add(out, STR(" samples due"));
 }
 
-static const char *recording_text(const struct profile *profile, struct arena *arena)
+const char *brief_recording_of(const struct profile *profile, struct arena *arena)
 {
 	struct certificate c = certificate_of(profile);
 	const char *verdict = !c.is_known ? "not judged, its source does not count samples due"
@@ -77,9 +77,9 @@ const char *brief_recording(const struct report *report, struct arena *arena)
 	const struct difference *d = report->query.difference;
 
 	if (d == NULL)
-		return recording_text(report->profile, arena);
-	return arena_printf(arena, "old %s; new %s", recording_text(d->old_profile, arena),
-		recording_text(d->new_profile, arena));
+		return brief_recording_of(report->profile, arena);
+	return arena_printf(arena, "old %s; new %s", brief_recording_of(d->old_profile, arena),
+		brief_recording_of(d->new_profile, arena));
 }
 
 enum brief_fitness brief_fitness(const struct report *report)

@@ -15,6 +15,7 @@
 #include "base/str.h"
 
 struct note;
+struct profile;
 struct report;
 struct view;
 
@@ -73,6 +74,8 @@ enum brief_fitness brief_fitness(const struct report *report);
  * truncated".
  */
 const char *brief_recording(const struct report *report, struct arena *arena);
+/* The same of a profile. */
+const char *brief_recording_of(const struct profile *profile, struct arena *arena);
 /*
  * The notes and remarks that a brief report shows, those of losses first; returns their number ≤
  * BRIEF_NOTES.

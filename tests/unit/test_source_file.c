@@ -74,7 +74,7 @@ static struct source_file read_bytes(const char *folder, struct str bytes, struc
 	assert_non_null(file);
 	assert_int_equal(fwrite(bytes.data, 1, bytes.size, file), bytes.size);
 	fclose(file);
-	return source_file_read(str_from(path), &none, arena);
+	return source_file_read(str_from(path), &none, NULL, arena);
 }
 
 static void lines_end_as_they_may(void **state)
@@ -111,14 +111,14 @@ static void what_is_no_text_is_told(void **state)
 	(void)state;
 	assert_non_null(strstr(f.problem, "not a text file"));
 	assert_int_equal(f.line_count, 0);
-	f = source_file_read(str_from(folder), &none, arena);
+	f = source_file_read(str_from(folder), &none, NULL, arena);
 	assert_non_null(f.problem);
-	f = source_file_read(STR("/dev/zero"), &none, arena);
+	f = source_file_read(STR("/dev/zero"), &none, NULL, arena);
 	assert_non_null(f.problem);
-	f = source_file_read(STR("/not/there.c"), &none, arena);
+	f = source_file_read(STR("/not/there.c"), &none, NULL, arena);
 	assert_non_null(strstr(f.problem, "--source-map"));
 	assert_int_equal(f.path.size, 0);
-	f = source_file_read(STR(""), &none, arena);
+	f = source_file_read(STR(""), &none, NULL, arena);
 	assert_non_null(f.problem);
 	scratch_destroy(folder);
 	arena_destroy(arena);
@@ -135,14 +135,14 @@ static void a_file_may_be_below_here(void **state)
 	assert_true(scratch_run(folder, "mkdir -p src/b && echo 1 >src/b/x.c && echo 2 >y.c"));
 	assert_non_null(getcwd(before, sizeof(before)));
 	assert_int_equal(chdir(folder), 0);
-	struct source_file f = source_file_read(STR("/build/app/src/b/x.c"), &none, arena);
+	struct source_file f = source_file_read(STR("/build/app/src/b/x.c"), &none, NULL, arena);
 
 	assert_null(f.problem);
 	assert_true(str_equal(f.path, STR("src/b/x.c")));
 	assert_true(str_equal(f.lines[0], STR("1")));
-	f = source_file_read(STR("/build/y.c"), &none, arena);
+	f = source_file_read(STR("/build/y.c"), &none, NULL, arena);
 	assert_non_null(f.problem);
-	f = source_file_read(STR("y.c"), &none, arena);
+	f = source_file_read(STR("y.c"), &none, NULL, arena);
 	assert_null(f.problem);
 	assert_int_equal(chdir(before), 0);
 	scratch_destroy(folder);

@@ -10,5 +10,5 @@ name = sys.argv[1]
 print(f"/* Made by embed.py. */\n#include <stddef.h>\n\nextern const char {name}[];\n"
 	f"extern const size_t {name}_size;\n\nconst char {name}[] = {{")
 for start in range(0, len(data), 16):
-	print("\t" + " ".join(f"{byte}," for byte in data[start:start + 16]))
+	print("\t" + " ".join(f"{byte - 256 * (byte > 127)}," for byte in data[start:start + 16]))
 print(f"\t0,\n}};\nconst size_t {name}_size = {len(data)};")

@@ -3,10 +3,11 @@
  * the object's symbols give the start and end of the function around them; its debug information
  * gives the source line of each instruction, and so the files to read.
  */
-#include "cli/annotate_code.h"
+#include "code/annotate_code.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "obj/debugfile.h"
@@ -36,6 +37,7 @@ struct code_search {
 	struct remarks *remarks;
 	VEC(struct listing_instruction) instructions;
 	VEC(struct listing_file) files;
+	int object_fd;	/* of the load object below the root; -1: none */
 	size_t missing; /* source files of inlined functions that are not here */
 };
 
@@ -47,13 +49,13 @@ static const struct function *searched(const struct code_search *s)
 /* ---- instructions ---- */
 
 /* Checks that the object's path is a file that has not changed since. */
-static void check_age(struct code_search *s, const struct object *object)
+static void check_age(struct code_search *s, const struct object *object, struct str opened)
 {
 	struct str path = profile_string(s->profile, object->path);
 	struct stat info;
 
 	if (profile_string(s->profile, object->build_id).size || s->profile->start_unix_ns == 0 ||
-		stat(path.data, &info) != 0)
+		stat(opened.data, &info) != 0)
 		return;
 	if ((uint64_t)info.st_mtim.tv_sec > s->profile->start_unix_ns / 1000000000)
 		remark(s->remarks, s->arena,
@@ -112,10 +114,11 @@ static void search_object(struct code_search *s, struct objfile *file, struct st
 }
 
 /* Finds the line, and the inlined functions, of each instruction. */
-static void symbolize_instructions(struct code_search *s, const struct object *object)
+static void symbolize_instructions(
+	struct code_search *s, const struct object *object, struct str opened)
 {
 	size_t count = s->instructions.count;
-	struct symbolize_object asked = {.path = profile_string(s->profile, object->path),
+	struct symbolize_object asked = {.path = opened,
 		.build_id = profile_string(s->profile, object->build_id),
 		.kind = object->kind};
 	struct symbolizer *symbolizer = symbolizer_create(&(struct symbolize_options){0});
@@ -139,24 +142,45 @@ static void symbolize_instructions(struct code_search *s, const struct object *o
 	symbolizer_destroy(symbolizer);
 }
 
+/* With a root, the object is opened below it, and then known by its descriptor. */
+static struct error *find_object(struct code_search *s, struct str path, struct str *opened)
+{
+	const struct source_root *root = s->wanted->root;
+	struct str shown;
+
+	s->object_fd = -1;
+	if (root == NULL)
+		return NULL;
+	s->object_fd = source_root_find(root, path, s->arena, &shown);
+	if (s->object_fd < 0)
+		return error_new(ERROR_INPUT, "%.*s: not found below %.*s", STR_ARG(path),
+			STR_ARG(source_root_path(root)));
+	*opened = str_from(arena_printf(s->arena, "/proc/self/fd/%d", s->object_fd));
+	return NULL;
+}
+
 static void open_and_search(
 	struct code_search *s, const struct object *object, const uint64_t *addrs, size_t count)
 {
-	struct str path = profile_string(s->profile, object->path);
-	struct objfile *file;
-	struct error *err =
-		object_open(path, path, profile_string(s->profile, object->build_id), &file);
+	struct str path = profile_string(s->profile, object->path), opened = path;
+	struct objfile *file = NULL;
+	struct error *err = find_object(s, path, &opened);
 
+	if (err == NULL)
+		err = object_open(
+			path, opened, profile_string(s->profile, object->build_id), &file);
 	if (err) {
 		remark(s->remarks, s->arena, "no instructions: %s", err->message);
 		error_destroy(err);
 		return;
 	}
-	check_age(s, object);
-	search_object(s, file, path, addrs, count);
+	check_age(s, object, opened);
+	search_object(s, file, opened, addrs, count);
 	objfile_close(file);
 	if (s->instructions.count)
-		symbolize_instructions(s, object);
+		symbolize_instructions(s, object, opened);
+	if (s->object_fd >= 0)
+		close(s->object_fd);
 }
 
 static void find_instructions(struct code_search *s)
@@ -205,7 +229,8 @@ static void add_file(struct code_search *s, struct str path, bool is_own)
 {
 	if (path.size == 0 || has_file(s, path))
 		return;
-	struct source_file file = source_file_read(path, &s->wanted->map, s->arena);
+	struct source_file file =
+		source_file_read(path, &s->wanted->map, s->wanted->root, s->arena);
 
 	remark_file(s, &file, is_own);
 	vec_push(&s->files, (struct listing_file){path, file.path, file.lines, file.line_count});

@@ -1,5 +1,5 @@
-#ifndef SONDE_CLI_ANNOTATE_CODE_H
-#define SONDE_CLI_ANNOTATE_CODE_H
+#ifndef SONDE_CODE_ANNOTATE_CODE_H
+#define SONDE_CODE_ANNOTATE_CODE_H
 
 /*
  * A function's code on this machine: its instructions, from the load object, and its source.
@@ -13,6 +13,8 @@
 
 struct annotate_wanted {
 	struct source_map map;
+	/* Sources and load objects below this folder only; NULL: any.  Borrowed. */
+	const struct source_root *root;
 	bool without_source, without_instructions;
 	enum disassemble_syntax syntax;
 };

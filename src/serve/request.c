@@ -1,0 +1,199 @@
+/*
+ * Requests become questions by question_put, so that there is one meaning of each option.
+ */
+#include "serve/request.h"
+
+#include <string.h>
+
+#include "base/escape.h"
+#include "session/comparison.h"
+
+void request_init(struct request *r, enum request_kind kind, const struct served *served,
+	enum brief_form form)
+{
+	*r = (struct request){.kind = kind,
+		.served = served,
+		.arena = arena_create(),
+		.question = question_default()};
+	r->question.is_difference = kind == REQUEST_DIFF;
+	r->question.form = form;
+}
+
+void request_deinit(struct request *r)
+{
+	question_deinit(&r->question);
+	arena_destroy(r->arena);
+}
+
+static struct error *put_flag(bool *flag, const char *name, const char *value)
+{
+	if (value)
+		return error_new(ERROR_USAGE, "%s: takes no value", name);
+	*flag = true;
+	return NULL;
+}
+
+static struct error *put_file(
+	const struct request *r, struct served_file **file, const char *name, const char *value)
+{
+	if (value == NULL)
+		return error_new(ERROR_USAGE, "%s: expects a value", name);
+	return served_find(r->served, value, file);
+}
+
+/* Those that only a kind of request has; *is_own: it was one. */
+static struct error *put_own(struct request *r, const char *name, const char *value, bool *is_own)
+{
+	bool is_diff = r->kind == REQUEST_DIFF, is_annotate = r->kind == REQUEST_ANNOTATE;
+
+	*is_own = true;
+	if (!is_diff && strcmp(name, "profile") == 0)
+		return put_file(r, &r->file, name, value);
+	if (is_diff && strcmp(name, "old") == 0)
+		return put_file(r, &r->old_file, name, value);
+	if (is_diff && strcmp(name, "new") == 0)
+		return put_file(r, &r->new_file, name, value);
+	if (is_diff && strcmp(name, "normalize") == 0)
+		return put_flag(&r->normalize, name, value);
+	if (is_annotate && strcmp(name, "source") == 0)
+		return put_flag(&r->source, name, value);
+	if (is_annotate && strcmp(name, "asm") == 0)
+		return put_flag(&r->instructions, name, value);
+	if (is_annotate && strcmp(name, "function") == 0) {
+		if (value == NULL)
+			return error_new(ERROR_USAGE, "function: expects a value");
+		r->function = value;
+		return NULL;
+	}
+	*is_own = false;
+	return NULL;
+}
+
+struct error *request_put(struct request *r, const char *name, const char *value)
+{
+	const char *kept = value ? arena_str(r->arena, str_from(value)).data : NULL;
+	bool is_own;
+	struct error *err = put_own(r, name, kept, &is_own);
+
+	if (is_own || err)
+		return err;
+	return question_put(&r->question, name, kept);
+}
+
+/* How the next questions of a brief answer name the files. */
+static void name_files(struct request *r)
+{
+	struct strbuf out = {0};
+	bool is_diff = r->kind == REQUEST_DIFF;
+
+	strbuf_add(&out, is_diff ? STR("\"old\": ") : STR("\"profile\": "));
+	quote_json(&out, str_from(is_diff ? r->old_file->name : r->file->name));
+	if (is_diff) {
+		strbuf_add(&out, STR(", \"new\": "));
+		quote_json(&out, str_from(r->new_file->name));
+		strbuf_add(&out, r->normalize ? STR(", \"normalize\": true") : STR(""));
+	}
+	if (r->question.form == BRIEF_TOOLS)
+		r->question.subject = arena_str(r->arena, strbuf_str(&out)).data;
+	strbuf_deinit(&out);
+}
+
+static struct error *settle_files(struct request *r)
+{
+	struct error *err = NULL;
+
+	if (r->kind == REQUEST_DIFF)
+		return r->old_file && r->new_file
+			       ? NULL
+			       : error_new(ERROR_USAGE, "name two profiles, old and new");
+	if (r->file == NULL)
+		err = served_find(r->served, NULL, &r->file);
+	return err ? err : served_open(r->served, r->file);
+}
+
+struct error *request_settle(struct request *r)
+{
+	struct error *err = settle_files(r);
+
+	if (err)
+		return err;
+	name_files(r);
+	if (r->kind != REQUEST_ANNOTATE)
+		return question_settle(&r->question);
+	if (r->function == NULL)
+		return error_new(ERROR_USAGE, "function: which one?");
+	return annotate_settle(&r->question);
+}
+
+/* ---- answers ---- */
+
+static void draw(const struct answer *answer, struct sink *sink, void (*begin)(struct sink *sink))
+{
+	static const struct text_style style = {.utf8 = true};
+
+	begin(sink);
+	answer_draw(answer, &style, sink);
+}
+
+static struct error *answer_report(
+	struct request *r, struct sink *sink, void (*begin)(struct sink *sink))
+{
+	struct answer *answer;
+	struct error *err = session_ask(r->file->session, &r->question, &answer);
+
+	if (err)
+		return err;
+	draw(answer, sink, begin);
+	answer_destroy(answer);
+	return NULL;
+}
+
+static struct error *answer_annotate(
+	struct request *r, struct sink *sink, void (*begin)(struct sink *sink))
+{
+	const struct annotate_wanted wanted = {.root = r->served->root,
+		.without_source = r->instructions && !r->source,
+		.without_instructions = r->source && !r->instructions};
+	struct annotated *annotated;
+	struct error *err = annotate_ask(
+		r->file->session, &r->question, &wanted, str_from(r->function), &annotated);
+
+	if (err)
+		return err;
+	draw(annotated->answer, sink, begin);
+	annotated_destroy(annotated);
+	return NULL;
+}
+
+static struct error *answer_diff(
+	struct request *r, struct sink *sink, void (*begin)(struct sink *sink))
+{
+	const struct comparison_sides sides = {.old_side = {{r->old_file->path}, 1},
+		.new_side = {{r->new_file->path}, 1},
+		.input = r->served->input,
+		.normalize = r->normalize};
+	struct comparison *comparison = NULL;
+	struct answer *answer = NULL;
+	struct error *err = comparison_open(&sides, &r->question, &comparison);
+
+	if (err == NULL)
+		err = comparison_ask(comparison, &r->question, &answer);
+	if (err == NULL)
+		draw(answer, sink, begin);
+	answer_destroy(answer);
+	comparison_close(comparison);
+	return err;
+}
+
+struct error *request_answer(struct request *r, struct sink *sink, void (*begin)(struct sink *sink))
+{
+	switch (r->kind) {
+	case REQUEST_ANNOTATE:
+		return answer_annotate(r, sink, begin);
+	case REQUEST_DIFF:
+		return answer_diff(r, sink, begin);
+	case REQUEST_REPORT:
+		break;
+	}
+	return answer_report(r, sink, begin);
+}

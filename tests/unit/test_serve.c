@@ -1,0 +1,244 @@
+/*
+ * Messages of a server: lines of bounded length, JSON-RPC messages and faults; files below a folder
+ * and none outside; terms.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../scratch.h"
+#include "base/alloc.h"
+#include "obj/source_root.h"
+#include "serve/explain.h"
+#include "serve/lines.h"
+#include "serve/rpc.h"
+
+static void test_lines_are_bounded(void **state)
+{
+	struct lines l = lines_of(4);
+	struct str line;
+
+	(void)state;
+	lines_feed(&l, STR("abcd\nab"));
+	assert_int_equal(lines_next(&l, &line), LINES_LINE);
+	assert_true(str_equal(line, STR("abcd")));
+	assert_int_equal(lines_next(&l, &line), LINES_NONE);
+	lines_feed(&l, STR("cde"));
+	assert_int_equal(lines_next(&l, &line), LINES_TOO_LONG);
+	for (int i = 0; i < 1000; i++) {
+		lines_feed(&l, STR("more and more"));
+		assert_int_equal(lines_next(&l, &line), LINES_NONE);
+		assert_true(l.bytes.size < 32);
+	}
+	lines_feed(&l, STR("end\n\nx\r\nlast"));
+	assert_int_equal(lines_next(&l, &line), LINES_LINE);
+	assert_int_equal(line.size, 0);
+	assert_int_equal(lines_next(&l, &line), LINES_LINE);
+	assert_true(str_equal(line, STR("x\r")));
+	assert_int_equal(lines_next(&l, &line), LINES_NONE);
+	l.is_at_end = true;
+	assert_int_equal(lines_next(&l, &line), LINES_LINE);
+	assert_true(str_equal(line, STR("last")));
+	assert_int_equal(lines_next(&l, &line), LINES_NONE);
+	lines_deinit(&l);
+}
+
+/* "kind id method" of a message, or the code of its fault and the id. */
+static void assert_read(const char *text, const char *expected)
+{
+	static const char *const kinds[] = {"request", "notification", "response"};
+	struct rpc_message message;
+	struct rpc_fault fault;
+	struct json_reader r;
+	char *found;
+
+	json_reader_init(&r, text, strlen(text), "message");
+	found = rpc_read(&r, &message, &fault)
+			? xasprintf("%s %s %s", kinds[message.kind], message.id, message.method)
+			: xasprintf("%d %s", fault.code, message.id);
+	assert_string_equal(found, expected);
+	free(found);
+	json_reader_deinit(&r);
+}
+
+static void test_messages(void **state)
+{
+	(void)state;
+	assert_read("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}", "request 1 ping");
+	assert_read("{\"method\":\"ping\",\"params\":{\"a\":[1]},\"id\":\"a\\u0041\",\"jsonrpc\":"
+		    "\"2.0\"}",
+		"request \"aA\" ping");
+	assert_read(
+		"{\"jsonrpc\":\"2.0\",\"id\":-7,\"method\":\"x\",\"more\":{}} ", "request -7 x");
+	assert_read("{\"jsonrpc\":\"2.0\",\"method\":\"n\"}", "notification null n");
+	assert_read("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}", "response 1 ");
+	assert_read("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{}}", "response null ");
+}
+
+static void test_faults(void **state)
+{
+	(void)state;
+	assert_read("", "-32700 null");
+	assert_read("nonsense", "-32700 null");
+	assert_read("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"", "-32700 1");
+	assert_read("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}}", "-32700 1");
+	assert_read("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"} {}", "-32700 1");
+	assert_read("[]", "-32600 null");
+	assert_read("[{]", "-32700 null");
+	assert_read("7", "-32600 null");
+	assert_read("{\"id\":1,\"method\":\"ping\"}", "-32600 1");
+	assert_read("{\"jsonrpc\":2.0,\"id\":1,\"method\":\"ping\"}", "-32600 1");
+	assert_read("{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"ping\"}", "-32600 null");
+	assert_read("{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}", "-32600 null");
+	assert_read("{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"ping\"}", "-32600 null");
+	assert_read("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":7}", "-32600 1");
+	assert_read("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\"}", "-32600 1");
+	assert_read("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\\u0000b\"}", "-32600 1");
+	assert_read("{\"jsonrpc\":\"2.0\",\"id\":1}", "-32600 1");
+	assert_read("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\",\"params\":[]}", "-32602 1");
+}
+
+static void test_long_ids_are_refused(void **state)
+{
+	char *id = xasprintf("%0300d", 0);
+	char *text = xasprintf("{\"jsonrpc\":\"2.0\",\"id\":\"%s\",\"method\":\"ping\"}", id);
+
+	(void)state;
+	assert_read(text, "-32600 null");
+	free(text);
+	free(id);
+}
+
+/* The text of the file that is found for a path; NULL: none. */
+static char *found(const struct source_root *root, const char *path)
+{
+	struct arena *arena = arena_create();
+	struct str shown;
+	int fd = source_root_find(root, str_from(path), arena, &shown);
+	char text[32] = "";
+
+	if (fd >= 0) {
+		assert_true(read(fd, text, sizeof(text) - 1) > 0);
+		close(fd);
+	}
+	arena_destroy(arena);
+	return fd >= 0 ? xstrndup(text, strlen(text)) : NULL;
+}
+
+static void assert_found(const struct source_root *root, const char *path, const char *expected)
+{
+	char *text = found(root, path);
+
+	if (expected)
+		assert_string_equal(text, expected);
+	else
+		assert_null(text);
+	free(text);
+}
+
+static void write_text(const char *folder, const char *name, const char *text)
+{
+	char *path = xasprintf("%s/%s", folder, name);
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+	free(path);
+}
+
+static void make_tree(const char *folder)
+{
+	char *src = xasprintf("%s/root/src", folder), *root = xasprintf("%s/root", folder);
+	char *secret = xasprintf("%s/secret", folder),
+	     *link = xasprintf("%s/root/src/link.c", folder);
+	char *out = xasprintf("%s/root/out", folder),
+	     *fifo = xasprintf("%s/root/src/fifo.c", folder);
+
+	assert_int_equal(mkdir(root, 0700), 0);
+	assert_int_equal(mkdir(src, 0700), 0);
+	write_text(folder, "secret", "secret");
+	write_text(src, "a.c", "a");
+	assert_int_equal(symlink(secret, link), 0);
+	assert_int_equal(symlink(folder, out), 0);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	free(src), free(root), free(secret), free(link), free(out), free(fifo);
+}
+
+static void test_root_bounds_files(void **state)
+{
+	struct source_root *root;
+	char *folder = scratch_create();
+
+	(void)state;
+	make_tree(folder);
+	char *path = xasprintf("%s/root", folder);
+	char *inside = xasprintf("%s/src/a.c", path), *outside = xasprintf("%s/secret", folder);
+	char *prefix = xasprintf("%sx/src/none.c", path);
+
+	assert_null(source_root_open(path, &root));
+	assert_found(root, inside, "a");
+	assert_found(root, "src/a.c", "a");
+	assert_found(root, "/build/app/src/a.c", "a");
+	assert_found(root, outside, NULL);
+	assert_found(root, prefix, NULL);
+	assert_found(root, "a.c", NULL);
+	assert_found(root, "../secret", NULL);
+	assert_found(root, "src/../../secret", NULL);
+	assert_found(root, "/x/src/../../secret", NULL);
+	assert_found(root, "src/./a.c", NULL);
+	assert_found(root, "src/link.c", NULL);
+	assert_found(root, "out/secret", NULL);
+	assert_found(root, "src/fifo.c", NULL);
+	assert_found(root, "/etc/passwd", NULL);
+	assert_found(root, "/root/src", NULL);
+	assert_found(root, "", NULL);
+	assert_found(root, "//", NULL);
+	source_root_close(root);
+	free(path), free(inside), free(outside), free(prefix);
+	scratch_destroy(folder);
+}
+
+static void test_terms(void **state)
+{
+	static const char *const terms[] = {"exclusive", "Inclusive", "cycle", "attributed", "stub",
+		"fit as evidence", "recursive", "tick", "estimated", "chance in shares"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(terms) / sizeof(*terms); i++) {
+		struct strbuf out = {0};
+
+		assert_true(explain_term(str_from(terms[i]), 4000, &out));
+		assert_true(out.size < 4100);
+		strbuf_deinit(&out);
+	}
+	struct strbuf out = {0};
+
+	assert_false(explain_term(STR("attribted"), 4000, &out));
+	assert_non_null(strstr(out.data, "did you mean 'attributed'"));
+	strbuf_clear(&out);
+	assert_false(explain_term(STR(""), 4000, &out));
+	strbuf_deinit(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines_are_bounded),
+		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_long_ids_are_refused),
+		cmocka_unit_test(test_root_bounds_files),
+		cmocka_unit_test(test_terms),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
