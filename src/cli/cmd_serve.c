@@ -8,11 +8,18 @@
 #include "cli/command.h"
 #include "cli/input_options.h"
 #include "cli/options.h"
+#include "serve/http.h"
 #include "serve/mcp.h"
+#include "session/values.h"
 
-enum { OPTION_MCP, OPTION_SOURCE_ROOT };
+enum { OPTION_MCP, OPTION_SOURCE_ROOT, OPTION_PORT, OPTION_SOCKET, OPTION_NO_BROWSER };
 
 static const struct option_row serve_rows[] = {
+	{OPTION_PORT, 0, "port", VALUE_NUMBER, "N", {0},
+		"listen at this port of 127.0.0.1 (default: a free one)"},
+	{OPTION_SOCKET, 0, "socket", VALUE_FILE, "PATH", {0},
+		"listen at a Unix socket instead, which only you can reach"},
+	{OPTION_NO_BROWSER, 0, "no-browser", VALUE_NONE, NULL, {0}, "do not open a browser"},
 	{OPTION_MCP, 0, "mcp", VALUE_NONE, NULL, {0},
 		"serve coding agents: the Model Context Protocol on standard input"},
 	{OPTION_SOURCE_ROOT, 0, "source-root", VALUE_FILE, "DIR", {0},
@@ -23,10 +30,22 @@ static const struct option_row serve_rows[] = {
 static const struct option_row input_rows[] = {INPUT_ROW_FROM, INPUT_ROW_EXE, INPUT_ROW_JOBS, {0}};
 
 struct serve_options {
-	bool mcp;
+	bool mcp, is_http; /* is_http: an option of that was given */
+	struct http_options http;
 	const char *source_root;
 	struct read_options input;
 };
+
+static struct error *set_port(struct serve_options *o, const char *value)
+{
+	uint64_t port;
+	struct error *err = value_count(value, 1, UINT16_MAX, &port);
+
+	if (err == NULL)
+		o->http.port = (uint16_t)port;
+	o->is_http = true;
+	return err;
+}
 
 static struct error *serve_set(void *context, int id, const char *value)
 {
@@ -38,6 +57,16 @@ static struct error *serve_set(void *context, int id, const char *value)
 		return NULL;
 	case OPTION_SOURCE_ROOT:
 		o->source_root = value;
+		return NULL;
+	case OPTION_PORT:
+		return set_port(o, value);
+	case OPTION_SOCKET:
+		o->http.socket = value;
+		o->is_http = true;
+		return NULL;
+	case OPTION_NO_BROWSER:
+		o->http.opens_browser = false;
+		o->is_http = true;
 		return NULL;
 	default:
 		return input_options_set(&o->input, id, value);
@@ -54,22 +83,26 @@ static struct error *serve(const struct serve_options *options, const struct ope
 		is_named ? (size_t)operands->count : 1, options->source_root);
 
 	served.input = options->input;
-	if (err == NULL)
+	if (err == NULL && options->mcp)
 		err = mcp_serve(&served, STDIN_FILENO, STDOUT_FILENO);
+	else if (err == NULL)
+		err = http_serve(&served, &options->http);
 	served_deinit(&served);
 	return err;
 }
 
 static int serve_run(const struct command *self, int argc, char **argv)
 {
-	struct serve_options options = {0};
+	struct serve_options options = {.http.opens_browser = true};
 	struct operands operands;
 	int status;
 
 	if (!options_parse(self, argc, argv, serve_set, &options, &operands, &status))
 		return status;
-	if (!options.mcp)
-		return options_usage_error(self, "--mcp is expected");
+	if (options.mcp && options.is_http)
+		return options_usage_error(self, "--mcp is in place of a port, socket or browser");
+	if (options.http.port && options.http.socket)
+		return options_usage_error(self, "--port and --socket both say where to listen");
 	struct error *err = serve(&options, &operands);
 
 	return err ? options_failure(self, err) : EXIT_SUCCESS;
@@ -83,15 +116,18 @@ static const struct option_group groups[] = {
 
 const struct command cmd_serve = {
 	.name = "serve",
-	.summary = "answer questions about recordings, for coding agents",
-	.usage = "--mcp [FILE...] [OPTIONS]",
-	.details =
-		"FILE is sonde.prof by default. Each is read when it is first asked for, and "
-		"kept.\n\nWith --mcp, sonde speaks the Model Context Protocol on standard input "
-		"and output, as coding agents start it: tools that report where the time goes, "
-		"who calls a function, which lines are slow, and what changed. Answers are "
-		"short, as with --brief. An agent reaches only the files named here, and sources "
-		"and programs below DIR that they name.",
+	.summary = "answer questions about recordings: in a browser, or of agents",
+	.usage = "[FILE...] [OPTIONS]",
+	.details = "FILE is sonde.prof by default. Each is read when it is first asked for, and "
+		   "kept.\n\nsonde prints a URL and opens it in a browser. Only this machine can "
+		   "reach it, with the token in the URL; when you are logged in from elsewhere, "
+		   "sonde also prints the ssh command for a tunnel.\n\nWith --mcp, sonde speaks "
+		   "the Model Context Protocol on standard input "
+		   "and output, as coding agents start it: tools that report where the time goes, "
+		   "who calls a function, which lines are slow, and what changed. Answers are "
+		   "short, as with --brief. An agent or "
+		   "a browser reaches only the files named here, and sources "
+		   "and programs below DIR that they name.",
 	.groups = groups,
 	.operand = OPERAND_FILE,
 	.run = serve_run,

@@ -49,6 +49,10 @@ static void set_limits(pid_t parent)
 {
 	const struct rlimit seconds = {ANSWERING_SECONDS, ANSWERING_SECONDS + 1}, none = {0, 0};
 
+	sigset_t none_blocked;
+
+	sigemptyset(&none_blocked);
+	sigprocmask(SIG_SETMASK, &none_blocked, NULL);
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "formats/writers.h"
 #include "session/comparison.h"
 
 void request_init(struct request *r, enum request_kind kind, const struct served *served,
@@ -65,8 +66,12 @@ static struct error *put_own(struct request *r, const char *name, const char *va
 		r->function = value;
 		return NULL;
 	}
-	*is_own = false;
-	return NULL;
+	if (r->kind == REQUEST_SOURCE && strcmp(name, "file") == 0) {
+		r->source_file = value;
+		return NULL;
+	}
+	*is_own = r->kind == REQUEST_RECORDING || r->kind == REQUEST_SOURCE;
+	return *is_own ? error_new(ERROR_USAGE, "%s: unknown option", name) : NULL;
 }
 
 struct error *request_put(struct request *r, const char *name, const char *value)
@@ -118,6 +123,8 @@ struct error *request_settle(struct request *r)
 	if (err)
 		return err;
 	name_files(r);
+	if (r->kind == REQUEST_SOURCE && r->source_file == NULL)
+		return error_new(ERROR_USAGE, "file: which one?");
 	if (r->kind != REQUEST_ANNOTATE)
 		return question_settle(&r->question);
 	if (r->function == NULL)
@@ -185,6 +192,48 @@ static struct error *answer_diff(
 	return err;
 }
 
+static struct error *answer_recording(
+	struct request *r, struct sink *sink, void (*begin)(struct sink *sink))
+{
+	const struct profile *profile = session_profile(r->file->session);
+	const struct writer_options options = {.metric = profile->default_metric};
+
+	begin(sink);
+	return writer_sonde.write(sink, profile, &options);
+}
+
+/* Whether the profile has the path as a source. */
+static bool names_source(const struct profile *p, struct str path)
+{
+	for (size_t i = 0; i < p->function_count; i++)
+		if (str_equal(profile_string(p, p->functions[i].file), path))
+			return true;
+	for (size_t i = 0; i < p->frame_count; i++)
+		if (str_equal(profile_string(p, p->frames[i].file), path))
+			return true;
+	return false;
+}
+
+static struct error *answer_source(
+	struct request *r, struct sink *sink, void (*begin)(struct sink *sink))
+{
+	const struct source_map none = {0};
+	struct str path = str_from(r->source_file);
+
+	if (!names_source(session_profile(r->file->session), path))
+		return error_new(ERROR_INPUT, "the profile names no such source");
+	struct source_file file = source_file_read(path, &none, r->served->root, r->arena);
+
+	if (file.problem)
+		return error_new(ERROR_INPUT, "%s", file.problem);
+	begin(sink);
+	for (size_t i = 0; i < file.line_count && sink_settle(sink); i++) {
+		strbuf_add(&sink->text, file.lines[i]);
+		strbuf_add_char(&sink->text, '\n');
+	}
+	return NULL;
+}
+
 struct error *request_answer(struct request *r, struct sink *sink, void (*begin)(struct sink *sink))
 {
 	switch (r->kind) {
@@ -192,6 +241,10 @@ struct error *request_answer(struct request *r, struct sink *sink, void (*begin)
 		return answer_annotate(r, sink, begin);
 	case REQUEST_DIFF:
 		return answer_diff(r, sink, begin);
+	case REQUEST_RECORDING:
+		return answer_recording(r, sink, begin);
+	case REQUEST_SOURCE:
+		return answer_source(r, sink, begin);
 	case REQUEST_REPORT:
 		break;
 	}

@@ -8,6 +8,7 @@
  *	profile, old, new	a served file
  *	function		annotate: a name or an id
  *	normalize, source, asm	as the commands' options
+ *	file			source: a path that the profile names
  *
  *	request_init(&r, REQUEST_REPORT, &served, BRIEF_TOOLS);
  *	err = request_put(&r, "profile", "sonde.prof"); …
@@ -19,14 +20,20 @@
 #include "code/annotate_session.h"
 #include "serve/served.h"
 
-enum request_kind { REQUEST_REPORT, REQUEST_ANNOTATE, REQUEST_DIFF };
+enum request_kind {
+	REQUEST_REPORT,
+	REQUEST_ANNOTATE,
+	REQUEST_DIFF,
+	REQUEST_RECORDING, /* the profile as sonde writes it */
+	REQUEST_SOURCE,	   /* a source file that the profile names, below the root */
+};
 
 struct request {
 	enum request_kind kind;
 	const struct served *served;
 	struct arena *arena; /* of values, which the question borrows */
 	struct served_file *file, *old_file, *new_file;
-	const char *function;
+	const char *function, *source_file;
 	bool normalize, source, instructions;
 	struct question question;
 };

@@ -17,6 +17,7 @@ LIBRARIES = {
 	r"(zstd|zlib|lzma|libdeflate)\.h": {"base", "formats/sonde/layout", "obj"},
 	r"capstone/.*\.h": {"obj"},
 	r"(curses|ncurses|ncursesw/.*|term)\.h": {"view"},
+	r"microhttpd\.h": {"serve"},
 	r"linux/perf_event\.h": {"record"},
 	r"(linux/bpf|bpf/.*)\.h": {"record"},
 }

@@ -1,6 +1,7 @@
 /*
  * Messages of a server: lines of bounded length, JSON-RPC messages and faults; files below a folder
- * and none outside; terms.
+ * and none outside; which requests are
+ * answered; terms.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,6 +19,7 @@
 #include "base/alloc.h"
 #include "obj/source_root.h"
 #include "serve/explain.h"
+#include "serve/http_check.h"
 #include "serve/lines.h"
 #include "serve/rpc.h"
 
@@ -207,6 +209,95 @@ static void test_root_bounds_files(void **state)
 	scratch_destroy(folder);
 }
 
+#define TOKEN "0123456789abcdef0123456789abcdef"
+
+static struct http_head good_head(void)
+{
+	return (struct http_head){.method = STR("GET"),
+		.path = STR("/" TOKEN "/ask"),
+		.host = STR("127.0.0.1:8000"),
+		.hosts = 1};
+}
+
+static void assert_status(struct http_head head, unsigned expected)
+{
+	struct str path;
+
+	assert_int_equal(http_check(&head, TOKEN, &path), expected);
+	if (expected == 0)
+		assert_true(str_equal(path, STR("ask")));
+}
+
+static void test_hosts_and_origins(void **state)
+{
+	static const char *const hosts[] = {"127.0.0.1", "localhost", "localhost:1", "[::1]:65535"};
+	static const char *const others[] = {"", "evil", "127.0.0.1.evil", "localhostx",
+		"localhost:", "localhost:123456", "localhost:1x", "127.0.0.1:1:2", "[::1", "::1"};
+	struct http_head head = good_head();
+
+	(void)state;
+	assert_status(head, 0);
+	for (size_t i = 0; i < sizeof(hosts) / sizeof(*hosts); i++) {
+		head.host = str_from(hosts[i]);
+		assert_status(head, 0);
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		head.host = str_from(others[i]);
+		assert_status(head, 421);
+	}
+	head = good_head();
+	head.origin = STR("http://127.0.0.1:8000");
+	assert_status(head, 0);
+	head.origin = STR("http://localhost:8000");
+	assert_status(head, 403);
+	head = good_head();
+	head.fetch_site = STR("same-origin");
+	assert_status(head, 0);
+	head.fetch_site = STR("cross-site");
+	assert_status(head, 403);
+	head.fetch_mode = STR("navigate");
+	assert_status(head, 0);
+}
+
+static void test_tokens(void **state)
+{
+	static const char *const paths[] = {"", "/", "/ask", "/" TOKEN, "/" TOKEN "x/ask",
+		"//" TOKEN "/ask", "/0123456789ABCDEF0123456789abcdef/ask",
+		"/1123456789abcdef0123456789abcdef/ask"};
+	struct http_head head = good_head();
+	char one[HTTP_TOKEN_SIZE + 1], other[HTTP_TOKEN_SIZE + 1];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		head.path = str_from(paths[i]);
+		assert_status(head, 404);
+	}
+	assert_true(http_token_make(one) && http_token_make(other));
+	assert_int_equal(strlen(one), HTTP_TOKEN_SIZE);
+	assert_string_not_equal(one, other);
+}
+
+static void test_bad_requests(void **state)
+{
+	struct http_head head = good_head();
+
+	(void)state;
+	head.hosts = 2;
+	assert_status(head, 400);
+	head = good_head();
+	head.has_body = true;
+	assert_status(head, 400);
+	head = good_head();
+	head.upgrades = true;
+	assert_status(head, 400);
+	head = good_head();
+	head.is_odd = true;
+	assert_status(head, 400);
+	head = good_head();
+	head.method = STR("POST");
+	assert_status(head, 405);
+}
+
 static void test_terms(void **state)
 {
 	static const char *const terms[] = {"exclusive", "Inclusive", "cycle", "attributed", "stub",
@@ -237,6 +328,9 @@ int main(void)
 		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_long_ids_are_refused),
 		cmocka_unit_test(test_root_bounds_files),
+		cmocka_unit_test(test_hosts_and_origins),
+		cmocka_unit_test(test_tokens),
+		cmocka_unit_test(test_bad_requests),
 		cmocka_unit_test(test_terms),
 	};
 

@@ -1,0 +1,38 @@
+#ifndef SONDE_SERVE_HTTP_H
+#define SONDE_SERVE_HTTP_H
+
+/*
+ * Serves files over HTTP to one person's browser: on the loopback address or a Unix socket, behind
+ * a random token in the URL.  Below /TOKEN/:
+ *
+ *	(nothing)	the page: options->page, or an index of reports that needs no script
+ *	files		what is served, as JSON
+ *	ask?…		a report, by the names of the command line's options; format: default json
+ *	annotate?…	one function's lines and instructions
+ *	diff?…		a comparison of two files
+ *	recording?…	a file's bytes, as sonde writes it
+ *	source?…	a source file that a profile names
+ *
+ * Every path with another token, or without, is 404.
+ */
+
+#include "serve/served.h"
+
+/* One document for the browser, with everything in it. */
+struct http_page {
+	const char *data;
+	size_t size;
+	const char *policy; /* its Content-Security-Policy */
+};
+
+struct http_options {
+	uint16_t port;	    /* 0: any */
+	const char *socket; /* the path of a Unix socket instead; NULL: none */
+	bool opens_browser;
+	const struct http_page *page; /* NULL: the index */
+};
+
+/* Serves until SIGINT or SIGTERM.  ERROR_UNSUPPORTED in a build without libmicrohttpd. */
+must_use struct error *http_serve(struct served *served, const struct http_options *options);
+
+#endif
