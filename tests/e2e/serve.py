@@ -41,10 +41,12 @@ class Server:
 	def __enter__(self):
 		return self
 
-	def __exit__(self, *_):
+	def __exit__(self, kind, *_):
 		self.process.send_signal(signal.SIGTERM)
 		try:
-			self.process.communicate(timeout=60)
+			err = self.process.communicate(timeout=60 * harness.PATIENCE)[1]
+			# With sanitizers, leaks are failures as well.
+			assert kind or self.process.returncode == 0, err
 		finally:
 			self.process.kill()
 

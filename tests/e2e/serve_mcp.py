@@ -220,6 +220,7 @@ def test_figures_are_the_command_lines(folder):
 				if tool == "annotate":
 					del report["notes"]
 			assert brief == whole, (tool, arguments)
+		assert client.end() == 0
 
 
 def test_next_questions_can_be_asked():
