@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/row_table.h"
+#include "base/saturate.h"
 #include "base/vec.h"
 #include "model/arc_table.h"
 #include "model/budget.h"
@@ -132,12 +133,6 @@ static inline bool pay(struct builder *b, enum budget_row row, uint64_t price)
 		return refuse(b, row);
 	budget_take(&b->budget, price);
 	return true;
-}
-
-static inline void add_saturating(uint64_t *sum, uint64_t more)
-{
-	if (__builtin_add_overflow(*sum, more, sum))
-		*sum = UINT64_MAX;
 }
 
 /* Wraps if the sum exceeds 63 bits; builder_finish refuses that profile. */

@@ -5,6 +5,7 @@
 #include "model/merge_state.h"
 
 #include "base/alloc.h"
+#include "base/saturate.h"
 
 /* With more values than this, a header's string ends in an ellipsis. */
 enum { VALUES_SHOWN = 4 };
@@ -66,12 +67,8 @@ static uint64_t sum_stat(const struct merge *m, size_t offset)
 {
 	uint64_t sum = 0;
 
-	for (size_t k = 0; k < m->input_count; k++) {
-		uint64_t value = stat_of(m, k, offset);
-
-		if (value == UINT64_MAX || __builtin_add_overflow(sum, value, &sum))
-			return UINT64_MAX;
-	}
+	for (size_t k = 0; k < m->input_count; k++)
+		add_saturating(&sum, stat_of(m, k, offset));
 	return sum;
 }
 
@@ -89,8 +86,7 @@ static uint64_t mean_interval(const struct merge *m)
 		equal &= s->interval_ns == stat_of(m, 0, at);
 		if (s->interval_ns == UINT64_MAX)
 			return UINT64_MAX;
-		if (s->counted == UINT64_MAX || __builtin_add_overflow(count, s->counted, &count))
-			count = UINT64_MAX;
+		add_saturating(&count, s->counted);
 		sum += (unsigned __int128)s->interval_ns * s->counted;
 	}
 	if (equal)
@@ -160,8 +156,7 @@ static void collect_note(
 		vec_push(&notes->rows, (struct common_note){.kind = note->kind, .text = text});
 	struct common_note *row = &notes->rows.data[place];
 
-	if (__builtin_add_overflow(row->sum, note->count, &row->sum))
-		row->sum = UINT64_MAX;
+	add_saturating(&row->sum, note->count);
 	if (note->count > row->most)
 		row->most = note->count;
 	row->input_count++;

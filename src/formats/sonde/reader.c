@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/saturate.h"
 #include "formats/sonde/layout/capture_chunk.h"
 #include "formats/sonde/layout/capture_rows.h"
 #include "formats/sonde/layout/capture_samples.h"
@@ -171,18 +172,11 @@ static struct error *read_end(struct capture *c, struct cursor *payload)
 	return NULL;
 }
 
-static int64_t saturating_sum(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 static void add_off_cpu(struct capture *c, int64_t time_ns, uint8_t flags)
 {
-	c->off_cpu_ns = saturating_sum(c->off_cpu_ns, time_ns);
+	c->off_cpu_ns = sum_saturating(c->off_cpu_ns, time_ns);
 	if (flags & CAPTURE_STACK_TRUNCATED)
-		c->cut_ns = saturating_sum(c->cut_ns, time_ns);
+		c->cut_ns = sum_saturating(c->cut_ns, time_ns);
 }
 
 /* A block of samples to add to the builder. */

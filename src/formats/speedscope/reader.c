@@ -10,6 +10,7 @@
 #include "formats/readers.h"
 
 #include "base/json_reader.h"
+#include "base/saturate.h"
 #include "base/vec.h"
 #include "obj/demangle.h"
 #include "formats/common/importer.h"
@@ -361,8 +362,7 @@ static void add_samples(struct adding *a)
 			continue;
 		}
 		add_row(a, stack, a->at, weight);
-		if (weight > 0 && __builtin_add_overflow(a->at, weight, &a->at))
-			a->at = INT64_MAX;
+		a->at = sum_saturating(a->at, weight > 0 ? weight : 0);
 	}
 	s->faults[FAULT_LENGTH].count += has_sample || has_weight;
 }
