@@ -23,7 +23,6 @@
 #include "formats/sonde/capture_tree.h"
 #include "formats/sonde/capture_trouble.h"
 #include "formats/sonde/capture_zones.h"
-#include "formats/sonde/stacks_ahead.h"
 
 struct capture {
 	const struct reader_input *input;
@@ -415,7 +414,7 @@ static void read_chunks(struct capture *c, enum capture_chunk_type type)
 static void read_stacks(struct capture *c)
 {
 	uint64_t offset;
-	uint64_t bad = stacks_ahead_read(
+	uint64_t bad = capture_tree_read(
 		&c->tree, c->chunks.data, c->chunks.count, c->input->threads, &offset);
 
 	if (bad && c->bad_chunks == 0)
