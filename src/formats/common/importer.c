@@ -72,6 +72,19 @@ void bad_lines_note(const struct bad_lines *lines, struct builder *b)
 	strbuf_deinit(&numbers);
 }
 
+void early_end_note(struct builder *b, uint64_t offset, const char *problem)
+{
+	builder_note(b, NOTE_INCOMPLETE, 1, "the file ends early, at offset 0x%" PRIx64 ": %s",
+		offset, problem);
+}
+
+void cut_stacks_note(struct builder *b, uint64_t count)
+{
+	counted_note(b, NOTE_TRUNCATED, count,
+		"a stack is truncated: the file has too many frames for its size",
+		"stacks are truncated: the file has too many frames for its size");
+}
+
 void json_damage_note(const struct json_reader *r, struct builder *b)
 {
 	if (json_is_cut(r))

@@ -314,13 +314,9 @@ static void add_fault_notes(struct pprof *p)
 	};
 
 	fault_notes(p->builder, p->faults, notes, FAULT_COUNT);
-	counted_note(p->builder, NOTE_TRUNCATED, p->cut,
-		"a stack is truncated: the file has too many frames for its size",
-		"stacks are truncated: the file has too many frames for its size");
+	cut_stacks_note(p->builder, p->cut);
 	if (p->problem)
-		builder_note(p->builder, NOTE_INCOMPLETE, 1,
-			"the file ends early, at offset 0x%llx: %s",
-			(unsigned long long)p->problem_offset, p->problem);
+		early_end_note(p->builder, p->problem_offset, p->problem);
 }
 
 static struct error *read_all(struct pprof *p)
