@@ -66,7 +66,7 @@ void bad_lines_note(const struct bad_lines *lines, struct builder *b)
 		return;
 	for (size_t i = 0; i < lines->count && i < BAD_LINES_TOLD; i++)
 		strbuf_printf(&numbers, "%s%" PRIu64, i ? ", " : "", lines->told[i]);
-	builder_note(b, NOTE_BAD_RECORD, lines->count, "%s malformed and passed over: line%s %s%s",
+	builder_note(b, NOTE_BAD_RECORD, lines->count, "%s malformed and skipped: line%s %s%s",
 		lines->count == 1 ? "a line is" : "lines are", lines->count == 1 ? "" : "s",
 		numbers.data, lines->count > BAD_LINES_TOLD ? ", …" : "");
 	strbuf_deinit(&numbers);

@@ -196,7 +196,7 @@ static bool parse_difference(struct str line, struct str *stack, struct weights 
 }
 
 /* Whether to skip the line: a comment, or blank. */
-static bool is_passed_over(struct str line)
+static bool is_skipped(struct str line)
 {
 	return (line.size && line.data[0] == '#') || strip_end(line).size == 0;
 }
@@ -419,7 +419,7 @@ static void scan_line(struct block *b, struct str text, bool is_difference)
 	struct weights weights;
 
 	b->line_count++;
-	if (is_passed_over(text))
+	if (is_skipped(text))
 		return;
 	if (!(is_difference ? parse_difference : parse_line)(text, &stack, &weights)) {
 		bad_lines_add(&b->bad, b->line_count);
@@ -499,7 +499,7 @@ static bool is_difference(struct str text)
 	for (unsigned int i = 0; text.size && i < DIFFERENCE_LINES; i++) {
 		struct str line = str_take_line(&text), stack;
 		struct weights weights;
-		if (is_passed_over(line) || !parse_line(line, &stack, &weights))
+		if (is_skipped(line) || !parse_line(line, &stack, &weights))
 			continue;
 		if (!parse_difference(line, &stack, &weights))
 			return false;
@@ -575,7 +575,7 @@ static int bid_by_lines(struct str text)
 
 	while (text.size && good + bad < 100) {
 		struct str line = str_take_line(&text);
-		if (is_passed_over(line))
+		if (is_skipped(line))
 			continue;
 		if (looks_folded(line))
 			good++;

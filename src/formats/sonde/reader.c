@@ -555,10 +555,9 @@ static void note_damaged_places(struct capture *c)
 		first = c->first_bad_offset;
 	if (places)
 		builder_note(c->builder, NOTE_BAD_RECORD, places,
-			places == 1
-				? "a damaged place in the file was passed over, at offset 0x%llx"
-				: "damaged places in the file were passed over, the first at "
-				  "offset 0x%llx",
+			places == 1 ? "a damaged place in the file was skipped, at offset 0x%llx"
+				    : "damaged places in the file were skipped, the first at "
+				      "offset 0x%llx",
 			(unsigned long long)first);
 }
 
