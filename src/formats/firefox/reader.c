@@ -32,8 +32,11 @@
  */
 
 enum { STACK, TIME, TIME_DELTA, WEIGHT, CPU, FIELD_COUNT };
-static const char *const field_names[FIELD_COUNT] = {
-	"stack", "time", "timeDeltas", "weight", "threadCPUDelta"};
+static const char *const field_names[FIELD_COUNT] = {[STACK] = "stack",
+	[TIME] = "time",
+	[TIME_DELTA] = "timeDeltas",
+	[WEIGHT] = "weight",
+	[CPU] = "threadCPUDelta"};
 
 /* One sample, as in the file. */
 struct row {
