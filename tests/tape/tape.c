@@ -547,7 +547,7 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 			continue;
 		is_gone[CLOCK][i] = true;
 		play_rings(at);
-		/* Readings fewer in the turn before: they are passed over. */
+		/* Readings fewer in the turn before: they are skipped. */
 		if (at->turn == turn)
 			e = at;
 		else

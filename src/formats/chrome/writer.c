@@ -423,14 +423,12 @@ static void write_other(struct chrome_writer *w)
 	strbuf_add(out, STR(", \"unit\": "));
 	quote_json(out, profile_string(p, p->metrics[w->metric.i].unit));
 	for (size_t i = 0; i < p->note_count; i++) {
-		const struct note *note = &p->notes[i];
+		struct strbuf text = {0};
 
+		profile_note_text(p, &p->notes[i], &text);
 		strbuf_printf(out, ", \"note %zu\": ", i + 1);
-		strbuf_add_char(out, '"');
-		if (note_shows_count(note))
-			strbuf_printf(out, "%" PRIu64 " ", note->count);
-		escape_json(out, profile_string(p, note->text));
-		strbuf_add_char(out, '"');
+		quote_json(out, strbuf_str(&text));
+		strbuf_deinit(&text);
 	}
 	strbuf_add(out, STR("}}\n"));
 }
