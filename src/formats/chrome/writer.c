@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/escape.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "formats/common/exporter.h"
 #include "formats/common/zone_walk.h"
@@ -151,20 +152,15 @@ static int compare_rows(const void *a, const void *b)
 {
 	const struct tick_row *x = a, *y = b;
 
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	if (x->function != y->function)
-		return x->function < y->function ? -1 : 1;
-	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+	return COMPARE(x->process, y->process) ?: COMPARE(x->function, y->function) ?:
+	       COMPARE(x->time_ns, y->time_ns);
 }
 
 static int compare_ends(const void *a, const void *b)
 {
 	const struct tick *x = a, *y = b;
 
-	if (x->process.i != y->process.i)
-		return x->process.i < y->process.i ? -1 : 1;
-	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+	return COMPARE(x->process.i, y->process.i) ?: COMPARE(x->end_ns, y->end_ns);
 }
 
 /* [process]: the stream that its rows' ticks belong to: "frame", or the first by name. */

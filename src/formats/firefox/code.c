@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "formats/common/text_field.h"
 
 /* ---- locations ---- */
@@ -358,9 +359,7 @@ static int compare_starts(const void *a, const void *b)
 {
 	const struct lib_start *x = a, *y = b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->lib > y->lib) - (x->lib < y->lib);
+	return COMPARE(x->start, y->start) ?: COMPARE(x->lib, y->lib);
 }
 
 static void sort_libs(struct firefox_code *c)

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "obj/debugfile.h"
 #include "obj/demangle.h"
 #include "obj/function_symbols.h"
@@ -117,7 +118,7 @@ static int addr_compare(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
-	return (*x > *y) - (*x < *y);
+	return COMPARE(*x, *y);
 }
 
 /* Sorts the wanted addresses and removes duplicates. */
