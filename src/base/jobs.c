@@ -4,13 +4,17 @@
  */
 #include "base/jobs.h"
 
+#include <stdlib.h>
+#ifdef __linux__
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
+#endif
 
 #include "base/alloc.h"
+
+#ifdef __linux__
 
 /* Threads at once; more would wait for memory rather than work. */
 #define THREADS_MAX 64u
@@ -70,6 +74,21 @@ void jobs_run(size_t threads, size_t count, jobs_fn *fn, void *context)
 	while (wanted > 0)
 		pthread_join(others[--wanted], NULL);
 }
+
+#else
+/* Without threads (WebAssembly), the calling one does all parts. */
+size_t jobs_processors(void)
+{
+	return 1;
+}
+
+void jobs_run(size_t threads, size_t count, jobs_fn *fn, void *context)
+{
+	(void)threads;
+	for (size_t part = 0; part < count; part++)
+		fn(context, part);
+}
+#endif
 
 /* ---- Items prepared ahead */
 

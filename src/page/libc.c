@@ -31,8 +31,8 @@ static void merge(char *base, char *from, size_t half, size_t count, size_t size
 	}
 }
 
-static void sort(char *base, char *scratch, size_t count, size_t size, compare_fn *compare,
-	void *context)
+static void sort(
+	char *base, char *scratch, size_t count, size_t size, compare_fn *compare, void *context)
 {
 	size_t half = count / 2;
 

@@ -1,9 +1,10 @@
+#ifndef SONDE_PAGE_LIBC_H
+#define SONDE_PAGE_LIBC_H
+
 /*
  * What Debian's wasi-libc lacks and sonde's rooms use.  Included before each file of the page's
  * module (meson.build).
  */
-#ifndef SONDE_PAGE_LIBC_H
-#define SONDE_PAGE_LIBC_H
 
 #include <stddef.h>
 #include <stdint.h>

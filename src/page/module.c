@@ -16,8 +16,9 @@
  */
 #include "page/module.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/certificate.h"
 #include "analysis/flame.h"

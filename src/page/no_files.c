@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/compress.h"
 #include "obj/object_open.h"
+#include "obj/objfile.h"
 #include "symbolize/symbolize.h"
 
 static const char no_files[] = "a page opens no files";
@@ -23,19 +24,18 @@ struct error *object_open(
 	return error_new(ERROR_SYSTEM, "%s", no_files);
 }
 
-bool objfile_slide(
-	const struct objfile *f, uint64_t address, uint64_t file_off, uint64_t *slide)
+bool objfile_slide(const struct objfile *file, uint64_t va, uint64_t file_off, uint64_t *slide)
 {
-	(void)f;
-	(void)address;
+	(void)file;
+	(void)va;
 	(void)file_off;
 	(void)slide;
 	return false;
 }
 
-void objfile_close(struct objfile *f)
+void objfile_close(struct objfile *file)
 {
-	(void)f;
+	(void)file;
 }
 
 void compressor_add(struct compressor *c, struct str text, bool is_last, struct strbuf *out)

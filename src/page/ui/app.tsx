@@ -34,6 +34,12 @@ function useAnswer<T>(key: string, ask: () => Promise<T> | null): { value: T | n
   return answer
 }
 
+// A slice of time has some samples of a busy thread, or a pattern would be seen that is the clock's.
+function slicesOf(about: About): number {
+  const wanted = about.duration_ns && about.interval_ns ? about.duration_ns / about.interval_ns / 4 : 600
+  return Math.round(Math.min(Math.max(wanted, 40), 600))
+}
+
 function viewOptions(state: State): Options {
   const list = options(state)
   const view: Partial<Record<View, Options>> = {
@@ -75,7 +81,6 @@ function Head({ about, state, dark, whenError, onChange, onWhen, onTheme, onHelp
     <header>
       <h1 class="logo">s<i>o</i>nde</h1>
       <span class="sub"><b>{file}</b>{about.command && <span title={about.command}>{about.command}</span>}</span>
-      <span class="grow" />
       {clocks.length > 1 && <Segments label="Metric" values={clocks} value={metric} onChange={m => onChange({ metric: m })} />}
       {others.length > 0 && (clocks.length <= 1 || others.some(m => m.total !== 0)) &&
         <select aria-label="Other metrics" value={clocks.some(([name]) => name === metric) ? '' : metric} onChange={event => { const v = event.currentTarget.value; if (v) onChange({ metric: v }) }}>
@@ -186,7 +191,7 @@ function App({ session, given }: { session: Session; given: Given }) {
   const facts = useAnswer<Report<Record<string, unknown>>>(`facts${shared}`, () => session.report(profile, [...options(state), ['view', 'stats']]))
   const untimed = useMemo(() => ({ ...state, filters: state.filters.filter(([name]) => name !== 'time' && !name.startsWith('tick')) }), [shared])
   const lanes = useAnswer<Packed<LanesHead>>(`lanes${JSON.stringify(untimed.filters)}${state.metric}`,
-    () => about.has_times ? session.lanes(profile, options(untimed), 600) : null)
+    () => about.has_times ? session.lanes(profile, options(untimed), slicesOf(about)) : null)
   const callers = useCallers(session, profile, state)
   const search = useMemo(() => searchOf(state.search), [state.search])
   const time = state.filters.find(([name]) => name === 'time')?.[1].split(':').map(t => Number(t.replace('ns', '')))

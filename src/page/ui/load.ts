@@ -33,6 +33,8 @@ export async function loadFiles(session: Session): Promise<Given | null> {
   if (!data || !text) return null
   const name = data.dataset.name ?? 'profile'
   const profile = await session.open(fromBase64(text), name)
+  // What `sonde report` was asked for, unless the address already says what to show.
+  if (data.dataset.state && location.hash.length < 2) history.replaceState(null, '', `#${data.dataset.state}`)
   data.remove()
   document.title = `${name} – sonde`
   return { profile, about: await session.about(profile) }
