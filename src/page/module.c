@@ -1,8 +1,8 @@
 /*
  * The module that a page runs: the session of src/session in WebAssembly.
  *
- * The page puts a file's bytes, or a request as JSON, into memory of page_alloc and calls page_open
- * or page_ask.  The answer is at page_reply, page_reply_size bytes long, until the next call: JSON,
+ * The page puts a file's bytes, or a request as JSON, into memory of page_alloc and calls page_open,
+ * which frees the bytes, or page_ask.  The answer is at page_reply, page_reply_size bytes long, until the next call: JSON,
  * or for page_ask's "flame" and "lanes" the form of reply.h.  Every failure is
  * {"error": "one line"}.
  *
@@ -24,6 +24,7 @@
 #include "analysis/flame.h"
 #include "analysis/lanes.h"
 #include "base/alloc.h"
+#include "base/decompress.h"
 #include "base/json_reader.h"
 #include "page/reply.h"
 #include "session/session.h"
@@ -71,23 +72,30 @@ static void reply_error(struct error *err)
 
 /* ---- opening ---- */
 
-static struct error *open_bytes(const uint8_t *data, size_t size, const char *name)
+static struct error *open_bytes(struct file_bytes *bytes, const char *name)
 {
-	struct reader_input input = {.name = name, .data = data, .size = size};
+	struct reader_input input = {.name = name};
 	struct error *err;
 
 	if (session_count == PROFILES_MAX)
-		return error_new(ERROR_USAGE, "%u files are open; close one", PROFILES_MAX);
+		return error_new(ERROR_USAGE, "%u files are open, the most at once", PROFILES_MAX);
+	err = decompress(name, 0, bytes, &input.is_cut);
+	if (err)
+		return err;
+	input.data = bytes->data;
+	input.size = bytes->size;
 	err = session_open_bytes(&input, NULL, &sessions[session_count]);
 	if (err == NULL)
 		session_count++;
 	return err;
 }
 
-EXPORT("page_open") void page_open(const uint8_t *data, size_t size, const char *name)
+EXPORT("page_open") void page_open(uint8_t *data, size_t size, const char *name)
 {
-	struct error *err = open_bytes(data, size, name);
+	struct file_bytes bytes = {data, size};
+	struct error *err = open_bytes(&bytes, name);
 
+	file_bytes_deinit(&bytes);
 	if (err) {
 		reply_error(err);
 		return;

@@ -9,8 +9,11 @@
 /* Memory for bytes and requests; NULL: there is no more. */
 void *page_alloc(size_t size);
 void page_free(void *memory);
-/* Opens a file of any format that is read from bytes alone; name: of the file, ended by NUL. */
-void page_open(const uint8_t *data, size_t size, const char *name);
+/*
+ * Opens a file of any format that is read from bytes alone, perhaps compressed, and frees the
+ * bytes, which are page_alloc's.  name: of the file, ended by NUL.
+ */
+void page_open(uint8_t *data, size_t size, const char *name);
 void page_ask(const char *text, size_t size);
 /* The answer to the last call. */
 const char *page_reply(void);

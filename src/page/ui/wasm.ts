@@ -64,7 +64,6 @@ export class Module {
   open(bytes: Uint8Array, name: string): Uint8Array {
     const data = this.put(bytes), text = this.put(new TextEncoder().encode(name + '\0'))
     this.exports.page_open(data, bytes.length, text)
-    this.exports.page_free(data)
     this.exports.page_free(text)
     return this.reply()
   }
