@@ -1,10 +1,10 @@
 /*
  * The module that a page runs: the session of src/session in WebAssembly.
  *
- * The page puts a file's bytes, or a request as JSON, into memory of page_alloc and calls page_open,
- * which frees the bytes, or page_ask.  The answer is at page_reply, page_reply_size bytes long, until the next call: JSON,
- * or for page_ask's "flame" and "lanes" the form of reply.h.  Every failure is
- * {"error": "one line"}.
+ * The page puts a file's bytes, or a request as JSON, into memory of page_alloc and calls
+ * page_open, which frees the bytes, or page_ask.  The answer is at page_reply, page_reply_size
+ * bytes long, until the next call: JSON, or for page_ask's "flame" and "lanes" the form of reply.h.
+ * Every failure is {"error": "one line"}.
  *
  * A request is {"ask": WHAT, "profile": N, "options": [[NAME, VALUE], …]}; options are those of
  * `sonde report`, by the same names, in the same order, so that an answer is the command line's:

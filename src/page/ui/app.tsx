@@ -87,7 +87,7 @@ function Head({ about, state, dark, whenError, onChange, onWhen, onTheme, onHelp
           {clocks.length > 0 && <option value="">more…</option>}
           {(clocks.length > 1 ? others : about.metrics).map(m => <option key={m.name} value={m.name}>{m.name}</option>)}
         </select>}
-      <form class="when" onSubmit={event => { event.preventDefault(); const input = event.currentTarget.elements.namedItem('when') as HTMLInputElement; onWhen(input.value.trim()); if (input.value.trim()) input.value = '' }}>
+      <form class="when" onSubmit={event => { event.preventDefault(); const input = event.currentTarget.elements.namedItem('when') as HTMLInputElement; onWhen(input.value.trim()); input.value = ''; input.blur() }}>
         <input name="when" placeholder="WHEN  .main->*->libc" aria-label="WHEN pattern" aria-invalid={whenError !== ''} title={whenError || 'Which call stacks count, and for whom: sonde help when'} size={24} spellcheck={false} autocomplete="off" />
       </form>
       <input id="search" type="search" placeholder="Search  /" aria-label="Search functions" size={14} value={state.search} onInput={event => onChange({ search: event.currentTarget.value })} spellcheck={false} />
@@ -101,10 +101,12 @@ function Chips({ about, state, kept, total, unit, canUndo, canRedo, onRemove, on
   onRemove(i: number): void; onAdd(name: string, value: string): void; onUndo(): void; onRedo(): void
 }) {
   const [name, setName] = useState<typeof FILTERS[number]>('focus')
-  const label = ([filter, value]: [string, string]) => filter === 'time' ? `time ${value.split(':').map(t => duration(Number(t.replace('ns', '')))).join(' – ')}` : `${filter} ${value}`
+  // Times as dragged are in ns, and shorter in their own unit.
+  const label = ([filter, value]: [string, string]) => filter === 'time'
+    ? `time ${value.split(':').map(t => /^\d+ns$/.test(t) ? duration(Number(t.slice(0, -2))) : t).join(' – ')}` : `${filter} ${value}`
   const shown = kept.slice(-state.filters.length)
   return (
-    <div class="chips" role="toolbar" aria-label="Filters">
+    <section class="chips" aria-label="Filters">
       {state.filters.length === 0 && <span class="chip plain">whole run{about.duration_ns ? ` ${duration(about.duration_ns)}` : ''}</span>}
       {state.filters.map((filter, i) => {
         const k = shown[i]
@@ -113,14 +115,14 @@ function Chips({ about, state, kept, total, unit, canUndo, canRedo, onRemove, on
           <button aria-label={`remove ${filter[0]} ${filter[1]}`} onClick={() => onRemove(i)}>×</button>
         </span>
       })}
-      <form onSubmit={event => { event.preventDefault(); const input = event.currentTarget.elements.namedItem('value') as HTMLInputElement; if (input.value.trim()) onAdd(name, input.value.trim()); input.value = '' }}>
+      <form onSubmit={event => { event.preventDefault(); const input = event.currentTarget.elements.namedItem('value') as HTMLInputElement; if (input.value.trim()) onAdd(name, input.value.trim()); input.value = ''; input.blur() }}>
         <select aria-label="Filter" value={name} onChange={event => setName(event.currentTarget.value as never)}>{FILTERS.map(f => <option key={f}>{f}</option>)}</select>
         <input name="value" aria-label="Filter's value" placeholder="add a filter" size={14} spellcheck={false} autocomplete="off" />
       </form>
       <span class="grow" />
       <button class="plain" disabled={!canUndo} onClick={onUndo}><kbd>u</kbd> undo</button>
       <button class="plain" disabled={!canRedo} onClick={onRedo}><kbd>U</kbd> redo</button>
-    </div>
+    </section>
   )
 }
 
@@ -181,13 +183,15 @@ function App({ session, given }: { session: Session; given: Given }) {
     return () => window.removeEventListener('hashchange', read)
   }, [])
 
+  const views = VIEWS.filter(view => (view !== 'zones' || about.has_zones) && (about.has_stacks || !['flame', 'tree', 'callers'].includes(view)))
+  const seen = views.includes(state.view) ? state.view : 'functions'
   const shared = JSON.stringify([state.filters, state.metric, state.level])
-  const flame = useAnswer<Packed<FlameHead>>(`flame${state.view === 'flame'}${shared}${state.collapse}${state.inverted}`,
-    () => state.view === 'flame' && about.has_stacks ? session.flame(profile, flameOptions(state)) : null)
+  const flame = useAnswer<Packed<FlameHead>>(`flame${seen === 'flame'}${shared}${state.collapse}${state.inverted}`,
+    () => seen === 'flame' && about.has_stacks ? session.flame(profile, flameOptions(state)) : null)
   const boxes = useMemo(() => flame.value && new Boxes(flame.value.head, flame.value.columns), [flame.value])
-  const isTable = state.view !== 'flame' && state.view !== 'callers'
-  const report = useAnswer<Report<any> & { of: View }>(`${state.view}${shared}${state.collapse}${state.inverted}${state.sort}`,
-    () => isTable ? session.report<any>(profile, viewOptions(state)).then(r => ({ ...r, of: state.view })) : null)
+  const isTable = seen !== 'flame' && seen !== 'callers'
+  const report = useAnswer<Report<any> & { of: View }>(`${seen}${shared}${state.collapse}${state.inverted}${state.sort}`,
+    () => isTable ? session.report<any>(profile, viewOptions({ ...state, view: seen })).then(r => ({ ...r, of: seen })) : null)
   const facts = useAnswer<Report<Record<string, unknown>>>(`facts${shared}`, () => session.report(profile, [...options(state), ['view', 'stats']]))
   const untimed = useMemo(() => ({ ...state, filters: state.filters.filter(([name]) => name !== 'time' && !name.startsWith('tick')) }), [shared])
   const lanes = useAnswer<Packed<LanesHead>>(`lanes${JSON.stringify(untimed.filters)}${state.metric}`,
@@ -241,19 +245,18 @@ function App({ session, given }: { session: Session; given: Given }) {
     return () => document.removeEventListener('keydown', key)
   })
 
-  const views = VIEWS.filter(view => (view !== 'zones' || about.has_zones) && (about.has_stacks || !['flame', 'tree', 'callers'].includes(view)))
-  const recursion = state.view === 'flame' || state.view === 'tree'
-  const busy = state.view === 'flame' ? flame.busy : isTable ? report.busy : callers === undefined
-  const error = state.view === 'flame' ? flame.error : isTable ? report.error : ''
+  const recursion = seen === 'flame' || seen === 'tree'
+  const busy = seen === 'flame' ? flame.busy : isTable ? report.busy : callers === undefined
+  const error = seen === 'flame' ? flame.error : isTable ? report.error : ''
   const content = () => {
     if (error) return <p class="empty" role="alert">{error}</p>
-    if (state.view === 'flame')
+    if (seen === 'flame')
       return boxes && <Flame boxes={boxes} zoom={state.zoom} selected={state.selected} search={search} dark={dark} onZoom={zoom => go({ zoom })} onSelect={select} />
-    if (state.view === 'callers')
+    if (seen === 'callers')
       return callers === undefined ? <p class="empty">…</p> : <Butterfly report={callers ?? { view: 'callers', level: '', metric: { name: '', unit: '' }, total: 0, filters: [], notes: [], rows: [] }} state={state} search={search} onSelect={select} />
-    if (report.value === null || report.value.of !== state.view) return <p class="empty">…</p>
+    if (report.value === null || report.value.of !== seen) return <p class="empty">…</p>
     const shown = { report: report.value, state, search, onSelect: select }
-    switch (state.view) {
+    switch (seen) {
       case 'tree': return <Tree {...shown} />
       case 'functions': return <Functions {...shown} onSort={sort => go({ sort })} />
       case 'graph': return <Graph {...shown} />
@@ -275,14 +278,14 @@ function App({ session, given }: { session: Session; given: Given }) {
         onRemove={i => go({ filters: state.filters.filter((_, k) => k !== i) })} onAdd={(n, v) => void addFilter(n, v)} onUndo={undo} onRedo={redo} />
       {message && <p class="message" role="alert">{message} <button aria-label="close the message" onClick={() => setMessage('')}>×</button></p>}
       <main>
-        <section class="view" aria-busy={busy} aria-label={TITLES[state.view]}>
+        <section class="view" aria-busy={busy} aria-label={TITLES[seen]}>
           <div class="bar">
             <div class="tabs" role="tablist" aria-label="Views">
-              {views.map(view => <button key={view} role="tab" aria-selected={view === state.view} tabIndex={view === state.view ? 0 : -1} onClick={() => go({ view })}
+              {views.map(view => <button key={view} role="tab" aria-selected={view === seen} tabIndex={view === seen ? 0 : -1} onClick={() => go({ view })}
                 onKeyDown={event => {
                   const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
                   if (by === 0) return
-                  const next = views[(views.indexOf(state.view) + by + views.length) % views.length]!
+                  const next = views[(views.indexOf(seen) + by + views.length) % views.length]!
                   go({ view: next })
                   event.preventDefault()
                   requestAnimationFrame(() => document.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.focus())
@@ -292,7 +295,7 @@ function App({ session, given }: { session: Session; given: Given }) {
             {busy && <button class="plain" onClick={() => session.cancel()}>computing… cancel</button>}
             {recursion && <><span class="lab">recursion</span><Segments label="Recursion collapsed" values={COLLAPSE.map(c => [c, c] as const)} value={state.collapse} onChange={collapse => go({ collapse })} />
               <span class="seg"><button aria-pressed={state.inverted} onClick={() => go({ inverted: !state.inverted })}>invert</button></span></>}
-            {['functions', 'tree', 'graph', 'flame'].includes(state.view) && <select aria-label="Level" value={state.level} onChange={event => go({ level: event.currentTarget.value as State['level'] })}>{LEVELS.map(l => <option key={l}>{l}</option>)}</select>}
+            {['functions', 'tree', 'graph', 'flame'].includes(seen) && <select aria-label="Level" value={state.level} onChange={event => go({ level: event.currentTarget.value as State['level'] })}>{LEVELS.map(l => <option key={l}>{l}</option>)}</select>}
           </div>
           <div class="content">{content()}</div>
         </section>

@@ -151,7 +151,7 @@ function Lines({ title, lines, report, search, onSelect, base }: { title: string
   const largest = largestOf(lines.map(l => l.attributed))
   return (
     <section class="lines" aria-label={title}>
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       <ul>
         {lines.map((line, i) => <li key={i}>
           <button class={search?.test(line.name) ? 'hit' : ''} disabled={line.name === '<Total>'} onClick={() => onSelect(chosen(line))}>
@@ -275,7 +275,7 @@ export function Statistics({ report }: { report: Report<Record<string, unknown>>
         <caption>How the profile was recorded</caption>
         <tbody>{FACTS.map(([key, name, meaning]) => <tr key={key}><th scope="row">{name}</th><td class="n">{text(key)}</td><td>{meaning}</td></tr>)}</tbody>
       </table>
-      {report.notes.length > 0 && <><h3>Notes</h3><ul>{report.notes.map((note, i) => <li key={i}>{note.text}</li>)}</ul></>}
+      {report.notes.length > 0 && <><h2>Notes</h2><ul>{report.notes.map((note, i) => <li key={i}>{note.text}</li>)}</ul></>}
     </div>
   )
 }
