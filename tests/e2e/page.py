@@ -211,6 +211,24 @@ def test_it_can_be_used_by_everybody(folder):
 
 
 @harness.takes_long
+def test_deep_stacks_and_many_threads(folder):
+	"""A stack of 10,000 functions scrolls, and so do 3,000 threads; the canvas stays as large as what is seen."""
+	path = folder / "deep.dump"
+	lines = ["sonde-dump 1", 'source "deep"', 'metric "cpu-time" "ns" default', 'object user "/bin/x"', 'function "f" object "/bin/x"', "frame", 'function "g" object "/bin/x"', "frame", 'process 1 start 0 "x"']
+	lines += [f'thread {t + 1} process 0 start 0 "t{t}"' for t in range(3000)] + ["stack 0"]
+	lines += [f'stack {d} "{"fg"[d % 2]}"' for d in range(1, 10001)]
+	lines += [f"sample {10000 if i % 3 else i + 1} thread {i % 3000} time {i * 1000000 + 1} weight 1000000" for i in range(9000)]
+	path.write_text("\n".join(lines + ["end", ""]))
+	out = page_of(folder, path, "--view", "tree", "--collapse", "none")
+	size = "(e => [e.scrollHeight, e.querySelector('canvas').height])(document.querySelector('%s'))"
+	told = drive(out, ["press", "1"], ["eval", size % ".flame"], ["eval", size % ".timeline"],
+		["eval", "document.querySelector('.flame').focus()"], ["press", *["ArrowDown"] * 60], ["texts", "#flame-told"], ["texts", "aside h2"])
+	(flame, flame_canvas), (lanes, lanes_canvas) = told[1], told[2]
+	assert flame >= 10001 * 20 and lanes >= 3000 * 22 and flame_canvas < 1200 and lanes_canvas < 600, told
+	assert told[5][0].startswith("f, x: in or under") and told[6] == ["f"], told
+
+
+@harness.takes_long
 def test_sizes_of_windows(folder):
 	"""Nothing is wider than the window."""
 	out = page_of(folder, samples(folder))

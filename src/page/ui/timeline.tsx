@@ -1,5 +1,6 @@
-// Lanes of threads over time, and the ticks of a program with zones.  Dragging selects time, a click
-// on a tick selects it, a double click takes the selection back.
+// Lanes of threads over time, and the ticks of a program with zones, which scroll under the axis: only
+// those in sight are drawn.  Dragging selects time, a click on a tick selects it, a double click takes
+// the selection back.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { LanesHead, Packed } from './session'
@@ -28,6 +29,7 @@ export function Timeline({ lanes, from, to, onTime, onThread }: Props) {
   const { head, columns } = lanes
   const box = useRef<HTMLDivElement>(null), canvas = useRef<HTMLCanvasElement>(null)
   const [width, setWidth] = useState(0)
+  const [view, setView] = useState({ top: 0, height: 0 })
   const [drag, setDrag] = useState<[number, number] | null>(null)
   const begin = head.begin, end = head.begin + head.slice * head.slices, span = Math.max(end - begin, 1)
   const hasTicks = columns.tick_start!.length > 0
@@ -37,14 +39,19 @@ export function Timeline({ lanes, from, to, onTime, onThread }: Props) {
   const toTime = (x: number) => Math.round(begin + Math.min(Math.max((x - LABEL) / plot, 0), 1) * span)
 
   useLayoutEffect(() => {
-    const observer = new ResizeObserver(() => setWidth(box.current!.clientWidth))
-    observer.observe(box.current!)
+    const element = box.current!
+    const observer = new ResizeObserver(() => {
+      setWidth(element.clientWidth)
+      setView({ top: element.scrollTop, height: element.clientHeight })
+    })
+    observer.observe(element)
     return () => observer.disconnect()
   }, [])
 
   useLayoutEffect(() => {
     const element = canvas.current!, context = element.getContext('2d')!, ratio = window.devicePixelRatio || 1
-    const height = AXIS + rows * LANE
+    const height = Math.min(AXIS + rows * LANE, Math.max(view.height, AXIS + LANE))
+    const first = Math.floor(view.top / LANE), last = Math.ceil((view.top + height - AXIS) / LANE)
     element.width = width * ratio
     element.height = height * ratio
     context.setTransform(ratio, 0, 0, ratio, 0, 0)
@@ -59,8 +66,12 @@ export function Timeline({ lanes, from, to, onTime, onThread }: Props) {
       context.fillStyle = colour('--dim')
       context.fillText(duration(ns), toX(ns) + 4, AXIS / 2)
     }
-    head.lanes.forEach((lane, i) => {
-      const y = AXIS + i * LANE
+    context.save()
+    context.beginPath()
+    context.rect(0, AXIS, width, height - AXIS)
+    context.clip()
+    head.lanes.slice(first, last).forEach((lane, at) => {
+      const y = AXIS + (first + at) * LANE - view.top
       context.fillStyle = colour('--lane')
       context.fillRect(LABEL, y + 2, plot, LANE - 5)
       for (let k = 0; k < head.slices; k++) {
@@ -87,8 +98,8 @@ export function Timeline({ lanes, from, to, onTime, onThread }: Props) {
       }
       context.restore()
     })
-    if (hasTicks) {
-      const y = AXIS + head.lanes.length * LANE, starts = columns.tick_start!, ends = columns.tick_end!
+    if (hasTicks && last > head.lanes.length) {
+      const y = AXIS + head.lanes.length * LANE - view.top, starts = columns.tick_start!, ends = columns.tick_end!
       const lasting = Array.from(starts, (s, i) => ends[i]! - s).sort((a, b) => a - b)
       const slow = lasting[Math.floor(lasting.length * 0.95)] ?? 0
       context.fillStyle = colour('--dim')
@@ -99,6 +110,7 @@ export function Timeline({ lanes, from, to, onTime, onThread }: Props) {
         context.fillRect(x, y + 4, w, LANE - 9)
       }
     }
+    context.restore()
     const range = drag ?? (from !== null && to !== null ? [from, to] : null)
     if (range) {
       const left = toX(Math.min(range[0]!, range[1]!)), right = toX(Math.max(range[0]!, range[1]!))
@@ -109,10 +121,10 @@ export function Timeline({ lanes, from, to, onTime, onThread }: Props) {
       context.fillRect(right - 1.5, 0, 1.5, height)
       context.fillText(duration(Math.abs(range[1]! - range[0]!)), (left + right) / 2 - 18, AXIS + 6)
     }
-  }, [lanes, width, drag, from, to])
+  }, [lanes, width, view, drag, from, to])
 
   const x = (event: PointerEvent | MouseEvent) => event.clientX - canvas.current!.getBoundingClientRect().left
-  const row = (event: MouseEvent) => Math.floor((event.clientY - canvas.current!.getBoundingClientRect().top - AXIS) / LANE)
+  const row = (event: MouseEvent) => Math.floor((event.clientY - canvas.current!.getBoundingClientRect().top - AXIS + view.top) / LANE)
   const finish = (event: PointerEvent) => {
     if (drag === null) return
     const [a, b] = drag
@@ -132,9 +144,11 @@ export function Timeline({ lanes, from, to, onTime, onThread }: Props) {
     }
   }
   return (
-    <div class="timeline" ref={box}>
+    <div class="timeline" ref={box} tabIndex={0} role="group" aria-label="Threads over time"
+      onScroll={() => setView({ top: box.current!.scrollTop, height: box.current!.clientHeight })}>
+      <div style={{ height: `${AXIS + rows * LANE}px` }}>
       <canvas ref={canvas} role="img" aria-label={`Timeline of ${head.lanes.length} threads. Drag to select time.`}
-        style={{ width: `${width}px`, height: `${AXIS + rows * LANE}px` }}
+        style={{ width: `${width}px`, height: `${Math.min(AXIS + rows * LANE, Math.max(view.height, AXIS + LANE))}px` }}
         onPointerDown={event => {
           if (event.button !== 0) return
           canvas.current!.setPointerCapture(event.pointerId)
@@ -142,6 +156,7 @@ export function Timeline({ lanes, from, to, onTime, onThread }: Props) {
         }}
         onPointerMove={event => { if (drag) setDrag([drag[0], toTime(x(event))]) }}
         onPointerUp={finish} onPointerCancel={() => setDrag(null)} onDblClick={() => onTime(null)} />
+      </div>
     </div>
   )
 }
