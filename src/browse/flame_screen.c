@@ -17,7 +17,7 @@
 #include "view/tui/find.h"
 #include "view/views.h"
 
-enum { GROWTH = 4, LIMIT_MAX = 2000000, LONGEST_PAGE = 1000 };
+enum { GROWTH = 8, LIMIT_MAX = 100000 };
 
 void browser_flame_deinit(struct browser_flame *flame)
 {

@@ -13,8 +13,8 @@
 #include "view/tui/find.h"
 #include "view/views.h"
 
-/* Columns left of the text: the selected function's mark, and whether a row is open. */
-enum { GUTTER = 2, BAR = 1, GROWTH = 4, SEARCH_LIMIT = 200000 };
+/* Columns left of the text: the selected function's mark, whether a row is open, a blank. */
+enum { GUTTER = 3, BAR = 1, GROWTH = 4, SEARCH_LIMIT = 200000 };
 
 static struct browser_page *page_of(struct browser *b)
 {

@@ -1,6 +1,6 @@
 /*
- * The prompt in the last two lines.  The line above what is typed shows what is wrong with it, or
- * which names continue it.  A filter is checked while it is typed, and asked when it is entered; if
+ * The prompt in the last line.  The lines above it show which names continue what is typed, and
+ * what is wrong with it.  A filter is checked while it is typed, and asked when it is entered; if
  * the profile refuses it, the prompt stays with the reason.
  */
 #include <ctype.h>
@@ -21,7 +21,7 @@ void browser_regex_put(struct strbuf *out, struct str name)
 	strbuf_add_char(out, '$');
 }
 
-/* The number in "name (123)", else the name. */
+/* The number in "name (thread 123)", else the name. */
 static void suggest_thread(struct browser *b)
 {
 	const struct report *report = b->view == BROWSER_THREADS ? browser_report(b) : NULL;
@@ -34,8 +34,8 @@ static void suggest_thread(struct browser *b)
 
 	if (open && name.size && name.data[name.size - 1] == ')')
 		name = (struct str){open + 1, (size_t)(name.data + name.size - 1 - (open + 1))};
-	if (str_starts_with(name, STR("tid ")))
-		name = (struct str){name.data + 4, name.size - 4};
+	if (str_starts_with(name, STR("thread ")))
+		name = (struct str){name.data + strlen("thread "), name.size - strlen("thread ")};
 	tui_line_set(&b->line, name);
 }
 
@@ -52,6 +52,7 @@ void browser_prompt_open(struct browser *b, enum browser_prompt prompt, enum fil
 	b->search_before = b->search;
 	b->offers.count = 0;
 	b->offer = SIZE_MAX;
+	b->is_suggested = false;
 	if (prompt == PROMPT_SEARCH)
 		return;
 	if (kind == FILTER_THREAD)
@@ -63,6 +64,7 @@ void browser_prompt_open(struct browser *b, enum browser_prompt prompt, enum fil
 		tui_line_set(&b->line, strbuf_str(&regex));
 		strbuf_deinit(&regex);
 	}
+	b->is_suggested = b->line.text[0] != '\0';
 }
 
 /* The error destroyed, its message kept, without the option's name. */
@@ -155,8 +157,17 @@ static void typed(struct browser *b)
 	browser_offers_update(b);
 }
 
+/* The first character that is typed replaces a suggestion; other keys change or take it. */
+static void meet_suggestion(struct browser *b, uint32_t key)
+{
+	if (b->is_suggested && key >= 0x20 && key < TUI_KEY_FIRST && key != 0x7f)
+		b->line.text[0] = '\0';
+	b->is_suggested = false;
+}
+
 void browser_prompt_key(struct browser *b, uint32_t key)
 {
+	meet_suggestion(b, key);
 	if (key == TUI_KEY_ENTER)
 		enter(b);
 	else if (key == TUI_KEY_ESCAPE || (key == TUI_KEY_BACKSPACE && !b->line.text[0]))
@@ -205,21 +216,30 @@ static const char *filter_hint(enum filter_kind kind)
 	}
 }
 
+/* What is wrong and which names continue the text, in the lines above it, from y upwards. */
+static void draw_above(struct browser *b, struct tui_canvas *canvas, unsigned y)
+{
+	tui_fill(canvas, y, 0, canvas->width, TUI_PLAIN);
+	if (b->offers.count) {
+		draw_offers(b, canvas, y);
+		if (b->problem[0] == '\0' || y == 0)
+			return;
+		y--;
+		tui_fill(canvas, y, 0, canvas->width, TUI_PLAIN);
+	}
+	if (b->problem[0])
+		tui_put_name(canvas, y, 0, canvas->width, TUI_TROUBLE, str_from(b->problem));
+	else if (b->prompt == PROMPT_FILTER)
+		tui_put(canvas, y, 0, canvas->width, TUI_DIM,
+			str_from(filter_hint(b->prompt_filter)));
+}
+
 void browser_prompt_draw(struct browser *b, struct tui_canvas *canvas, unsigned y)
 {
 	char label[32];
 
-	if (y > 0) {
-		tui_fill(canvas, y - 1, 0, canvas->width, TUI_PLAIN);
-		if (b->problem[0])
-			tui_put_name(
-				canvas, y - 1, 0, canvas->width, TUI_TROUBLE, str_from(b->problem));
-		else if (b->offers.count)
-			draw_offers(b, canvas, y - 1);
-		else if (b->prompt == PROMPT_FILTER)
-			tui_put(canvas, y - 1, 0, canvas->width, TUI_DIM,
-				str_from(filter_hint(b->prompt_filter)));
-	}
+	if (y > 0)
+		draw_above(b, canvas, y - 1);
 	snprintf(label, sizeof(label),
 		"%s: ", b->prompt == PROMPT_SEARCH ? "search" : filter_names[b->prompt_filter]);
 	tui_fill(canvas, y, 0, canvas->width, TUI_PLAIN);

@@ -84,6 +84,19 @@ static void draw_heading(struct browser *b, struct tui_canvas *canvas)
 	strbuf_deinit(&sink.text);
 }
 
+/* "1.234 s, 12.3%"; zero is just that. */
+static void put_both(struct strbuf *out, const struct report *report, size_t row,
+	enum column_id weight, enum column_id percent)
+{
+	struct cell cell = columns[weight].get(report, row);
+
+	browser_figure_put(out, report, row, weight);
+	if (cell.weight == 0 && cell.indirect == 0)
+		return;
+	strbuf_add(out, STR(", "));
+	browser_figure_put(out, report, row, percent);
+}
+
 /*
  * The figures of the box at the cursor, which its line does not show, at the right.  Returns where
  * they begin.
@@ -97,15 +110,10 @@ static unsigned draw_box_figures(
 
 	if (!browser_flame_row(b, &row))
 		return canvas->width;
-	strbuf_add(&text, is_narrow ? STR("") : STR("in or under "));
-	browser_figure_put(&text, report, row, COLUMN_IN_OR_UNDER);
-	strbuf_add_char(&text, ' ');
-	browser_figure_put(&text, report, row, COLUMN_IN_OR_UNDER_PERCENT);
-	strbuf_add(&text, is_narrow ? STR(", ") : STR("  "));
-	strbuf_add(&text, STR("in only "));
-	browser_figure_put(&text, report, row, COLUMN_IN_ONLY);
-	strbuf_add_char(&text, ' ');
-	browser_figure_put(&text, report, row, COLUMN_IN_ONLY_PERCENT);
+	put_both(&text, report, row, COLUMN_IN_OR_UNDER, COLUMN_IN_OR_UNDER_PERCENT);
+	strbuf_add(&text, is_narrow ? STR("; in only ") : STR(" in or under;  "));
+	put_both(&text, report, row, COLUMN_IN_ONLY, COLUMN_IN_ONLY_PERCENT);
+	strbuf_add(&text, is_narrow ? STR("") : STR(" in only"));
 	unsigned width = (unsigned)utf8_width(strbuf_str(&text));
 	unsigned begin = canvas->width > width ? canvas->width - width : 0;
 

@@ -125,6 +125,7 @@ struct browser {
 	enum browser_prompt prompt;
 	enum filter_kind prompt_filter;
 	struct tui_line line;
+	bool is_suggested;	/* the line is a suggestion, which typing replaces */
 	char problem[512];	/* of the prompt's text; empty: none */
 	VEC(struct str) offers; /* completions; borrowed from the profile */
 	size_t offer;		/* the one that the last Tab took; SIZE_MAX: none */
@@ -241,7 +242,7 @@ void browser_chips_draw(struct browser *b, struct tui_canvas *canvas, unsigned y
 
 void browser_prompt_open(struct browser *b, enum browser_prompt prompt, enum filter_kind kind);
 void browser_prompt_key(struct browser *b, uint32_t key);
-/* Draws in two lines, the second at y. */
+/* Draws the line at y, and up to two above it. */
 void browser_prompt_draw(struct browser *b, struct tui_canvas *canvas, unsigned y);
 /* Finds names that continue what is typed. */
 void browser_offers_update(struct browser *b);
