@@ -4,8 +4,8 @@
  * too.
  *
  * The cursor is on a box; zooming shows a box at the whole width, with those it is in above it.
- * Boxes narrower than a column are dots.  More rows are asked for as long as one of those that the
- * report left out could be wider than a column.
+ * Boxes narrower than a column are dots.  More rows are asked for, and drawn, as long as one of
+ * those that the report left out could be wider than a column.
  */
 #include "browse/state.h"
 
@@ -288,20 +288,26 @@ static uint64_t least_weight(const struct calltree *tree)
 	return least;
 }
 
-/* Asks for more rows if boxes that the limit left out could be a column wide. */
+/* Whether boxes that the limit left out could be a column wide. */
+static bool lacks_boxes(const struct browser *b, const struct report *report)
+{
+	return report->calltree->count < report->calltree->whole_count &&
+	       b->pages[BROWSER_TREE].limit < LIMIT_MAX &&
+	       (unsigned __int128)least_weight(report->calltree) * b->width >=
+		       box_at(b, b->flame.zoom)->width;
+}
+
+/* Asks for more rows if necessary: once, so that the screen shows some soon and others later. */
 static const struct report *complete(struct browser *b, const struct report *report)
 {
-	struct browser_page *page = &b->pages[BROWSER_TREE];
-
-	while (report && report->calltree->count < report->calltree->whole_count &&
-		page->limit < LIMIT_MAX &&
-		(unsigned __int128)least_weight(report->calltree) * b->width >=
-			box_at(b, b->flame.zoom)->width) {
-		page->limit *= GROWTH;
-		report = browser_report(b);
-		if (report)
-			update(b, report);
-	}
+	if (!lacks_boxes(b, report))
+		return report;
+	b->pages[BROWSER_TREE].limit *= GROWTH;
+	report = browser_report(b);
+	if (report == NULL)
+		return NULL;
+	update(b, report);
+	b->is_due |= lacks_boxes(b, report);
 	return report;
 }
 
