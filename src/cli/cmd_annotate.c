@@ -5,15 +5,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "analysis/function_find.h"
 #include "base/alloc.h"
-#include "cli/annotate_code.h"
+#include "cli/annotate_ask.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/report_options.h"
 #include "cli/report_print.h"
-#include "session/values.h"
-#include "view/margins.h"
 #include "view/views.h"
 
 /* Maximum number of lines, and of instructions. */
@@ -59,156 +56,10 @@ static struct error *annotate_set(void *context, int id, const char *value)
 	}
 }
 
-static struct error *no_function(struct str name, const struct function_matches *matches)
-{
-	if (matches->nearest.size)
-		return error_new(ERROR_INPUT,
-			"no function '%.*s' in this profile; did you mean '%.*s'?", STR_ARG(name),
-			STR_ARG(matches->nearest));
-	return error_new(ERROR_INPUT,
-		"no function '%.*s' in this profile; sonde report --view functions lists them",
-		STR_ARG(name));
-}
-
-#define OTHERS_NAMED 3
-
-/* A name may belong to several functions; the heaviest one is shown, and the others are named. */
-static void remark_others(const struct profile *p, const struct function_matches *matches,
-	struct arena *arena, struct remarks *remarks)
-{
-	struct strbuf list = {0};
-
-	for (size_t i = 1; i < matches->count && i <= OTHERS_NAMED; i++) {
-		const struct function *f = &p->functions[matches->items[i].function.i];
-		struct str module = profile_module(p, f->object);
-
-		strbuf_printf(&list, "%s'%.*s%s%.*s'", i > 1 ? ", " : "", STR_ARG(module),
-			module.size ? "`" : "", STR_ARG(profile_string(p, f->name)));
-		if (profile_string(p, f->file).size)
-			strbuf_printf(&list, " (%.*s:%u)",
-				STR_ARG(str_base_name(profile_string(p, f->file))), f->line);
-	}
-	if (list.size)
-		remark(remarks, arena,
-			"%zu functions have this name, and this is the heaviest; also "
-			"%s%s: module`name or file`name distinguishes them",
-			matches->count, list.data, matches->count > OTHERS_NAMED + 1 ? ", …" : "");
-	strbuf_deinit(&list);
-}
-
-/* The metrics, and with --confidence each stretch of time as one more. */
-static struct error *weigh_selection(struct report_query *query, const struct selection *selection,
-	const struct metric_list *metrics, struct arena *arena, struct stack_weights *stacks)
-{
-	const struct profile *profile = selection->profile;
-	size_t count = metrics->ids.count;
-	struct confidence c;
-
-	if (!query->confidence) {
-		*stacks = stack_weights_of(selection, metrics->ids.data, count, arena);
-		return NULL;
-	}
-	struct error *err = confidence_check(profile, query->metric);
-	if (err)
-		return err;
-	confidence_init(&c, selection, query->metric, margins_stretches_max(profile->stack_count));
-	selection = confidence_selection(&c, 0, c.stretches, false, arena);
-	margins_ask(query, profile->metric_count, c.stretches, arena);
-	metric_id *all = ARENA_ARRAY(arena, metric_id, count + c.stretches);
-
-	for (size_t i = 0; i < count + c.stretches; i++)
-		all[i] = i < count ? metrics->ids.data[i] : query->others[i - 1];
-	*stacks = stack_weights_of(selection, all, count + c.stretches, arena);
-	confidence_deinit(&c);
-	return NULL;
-}
-
-static struct error *weigh(struct annotate_options *options, const struct profile *profile,
-	const struct metric_list *metrics, struct arena *arena, struct stack_weights *stacks)
-{
-	struct filter_list list;
-	struct selection *selection;
-	struct error *err =
-		filter_list_init(&list, &options->report.question.filters, profile, NULL);
-
-	if (err)
-		return err;
-	err = selection_create(profile, list.filters.data, list.filters.count, arena, &selection);
-	if (err == NULL)
-		err = weigh_selection(
-			&options->report.question.queries[0], selection, metrics, arena, stacks);
-	filter_list_deinit(&list);
-	return err;
-}
-
-static bool is_zone(const struct profile *profile, function_id function)
-{
-	object_id object = profile->functions[function.i].object;
-
-	return object.i != NO_ID && profile->objects[object.i].kind == OBJECT_ZONE;
-}
-
-/*
- * A zone is a part of some function and has no code of its own, so zones with that name are left
- * out.
- */
-static struct error *leave_out_zones(
-	const struct profile *profile, struct function_matches *matches, struct arena *arena)
-{
-	struct function_match *items = ARENA_ARRAY(arena, struct function_match, matches->count);
-	size_t count = 0;
-
-	for (size_t i = 0; i < matches->count; i++)
-		if (!is_zone(profile, matches->items[i].function))
-			items[count++] = matches->items[i];
-	if (matches->count > 0 && count == 0) {
-		const struct function *f = &profile->functions[matches->items[0].function.i];
-
-		return error_new(ERROR_INPUT,
-			"%s is a zone and has no code of its own; 'sonde report --view zones' "
-			"shows it, and 'sonde report --zone %s' what ran in it",
-			profile_string(profile, f->name).data,
-			profile_string(profile, f->name).data);
-	}
-	matches->items = items;
-	matches->count = count;
-	return NULL;
-}
-
-static struct error *annotate_function(struct annotate_options *options,
-	const struct profile *profile, const struct stack_weights *stacks, struct str name,
-	struct arena *arena)
-{
-	struct question *question = &options->report.question;
-	struct report_query *query = &question->queries[0];
-	struct answer *answer = NULL;
-	struct function_matches matches = function_find(profile, stacks, name, arena);
-	struct remarks remarks = {0};
-	struct error *err;
-
-	if (matches.count == 0)
-		return no_function(name, &matches);
-	err = leave_out_zones(profile, &matches, arena);
-	if (err)
-		return err;
-	query->listing = annotate_listing(
-		profile, stacks, matches.items[0].function, &options->wanted, arena, &remarks);
-	remark_others(profile, &matches, arena, &remarks);
-	query->remarks = remarks.items.data;
-	query->remark_count = remarks.items.count;
-	err = answer_create(question, profile, &answer);
-	if (err == NULL)
-		err = report_print(&options->report, answer, NULL);
-	answer_destroy(answer);
-	vec_deinit(&remarks.items);
-	return err;
-}
-
 static struct error *annotate_file(
 	struct annotate_options *options, const char *path, const char *name)
 {
-	struct metric_list metrics = {0};
-	const struct profile *profile;
+	struct annotate_answer *answer = NULL;
 	struct session *session;
 	struct error *err;
 
@@ -216,18 +67,10 @@ static struct error *annotate_file(
 	err = report_options_open(&options->report, path, &session);
 	if (err)
 		return err;
-	profile = session_profile(session);
-	err = question_metrics(&options->report.question, profile, &metrics);
-	if (err == NULL) {
-		struct arena *arena = arena_create();
-		struct stack_weights stacks;
-
-		err = weigh(options, profile, &metrics, arena, &stacks);
-		if (err == NULL)
-			err = annotate_function(options, profile, &stacks, str_from(name), arena);
-		arena_destroy(arena);
-	}
-	vec_deinit(&metrics.ids);
+	err = annotate_ask(session, &options->report.question, &options->wanted, name, &answer);
+	if (err == NULL)
+		err = report_print(&options->report, answer->answer, NULL);
+	annotate_answer_destroy(answer);
 	session_close(session);
 	return err;
 }

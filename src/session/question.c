@@ -404,6 +404,7 @@ static struct error *make_query(const struct question *o, struct report_query *q
 	query->same = o->filters.same.data;
 	query->same_count = o->filters.same.count;
 	query->with_modules = o->with_modules;
+	query->has_widths = o->has_widths && query->view->is_tree;
 	query->collapse = o->collapse < 0 ? format->collapse : (enum collapse)o->collapse;
 	query->order = o->order < 0 ? CALLTREE_BY_WEIGHT : (enum calltree_order)o->order;
 	query->percent = o->percent < 0 ? PERCENT_TOTAL : (enum percent)o->percent;

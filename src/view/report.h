@@ -60,10 +60,11 @@ struct report_query {
 	enum collapse collapse;
 	enum calltree_order order;
 	enum percent percent;
-	const struct column *sort;     /* NULL: the view's own order */
-	bool brief;		       /* of the graph: do not explain its fields */
-	size_t limit;		       /* entries at most; 0: all */
-	bool with_modules;	       /* folded: frames name their load object */
+	const struct column *sort; /* NULL: the view's own order */
+	bool brief;		   /* of the graph: do not explain its fields */
+	size_t limit;		   /* entries at most; 0: all */
+	bool with_modules;	   /* folded: frames name their load object */
+	bool has_widths; /* tree: rows have widths (struct calltree), whatever the limit */
 	const struct listing *listing; /* view annotate: the function's, borrowed; else NULL */
 	const struct zones_frameless *frameless; /* view zones: what is left out; else NULL */
 	/* What is missing in this report only, as sentences; borrowed. */

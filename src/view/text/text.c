@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/escape.h"
 #include "view/text/heading.h"
+#include "view/text/lines.h"
 #include "view/text/units.h"
 #include "view/views.h"
 
@@ -27,12 +28,25 @@ void text_ink(struct text *text, enum ink ink)
 		[INK_NUMBER] = "\033[35m",
 	};
 
-	if (!text->style->color || ink == text->ink)
+	if (ink == text->ink)
+		return;
+	if (text->lines) {
+		text_lines_ink(text->lines, text->sink->text.size, ink);
+		text->ink = ink;
+		return;
+	}
+	if (!text->style->color)
 		return;
 	if (text->ink != INK_PLAIN && ink != INK_PLAIN)
 		strbuf_add(&text->sink->text, str_from(sequences[INK_PLAIN]));
 	strbuf_add(&text->sink->text, str_from(sequences[ink]));
 	text->ink = ink;
+}
+
+void text_row(const struct text *text, size_t row)
+{
+	if (text->lines)
+		text_lines_row(text->lines, text->sink->text.size, row);
 }
 
 bool text_is_narrower(const struct text *text, size_t width)
@@ -71,7 +85,8 @@ void text_more_rows(struct text *text, const struct report *report)
 		strbuf_add(out, more == 1 ? STR(" more entry") : STR(" more entries"));
 	else
 		strbuf_add(out, more == 1 ? STR(" more row") : STR(" more rows"));
-	strbuf_add(out, STR(" (--limit 0 shows all)"));
+	if (text->lines == NULL)
+		strbuf_add(out, STR(" (--limit 0 shows all)"));
 	text_ink(text, INK_PLAIN);
 	strbuf_add_char(out, '\n');
 }
@@ -188,7 +203,7 @@ static void draw_profile_notes(struct text *text, const struct report *report)
 	strbuf_add_char(&text->sink->text, '\n');
 }
 
-static void draw_notes(struct text *text, const struct report *report)
+void text_notes(struct text *text, const struct report *report)
 {
 	const struct profile *profile = report->profile;
 
@@ -215,11 +230,11 @@ static void draw_hint(struct text *text)
 void text_draw(struct sink *sink, const struct text_style *style,
 	const struct report *const *reports, size_t count)
 {
-	struct text text = {sink, style, INK_PLAIN};
+	struct text text = {.sink = sink, .style = style};
 
 	heading_draw(&text, reports[0]);
 	for (size_t i = 0; i < count; i++)
 		reports[i]->query.view->draw(&text, reports[i]);
-	draw_notes(&text, reports[0]);
+	text_notes(&text, reports[0]);
 	draw_hint(&text);
 }
