@@ -461,6 +461,36 @@ static struct calltree *layout_emit(const struct layout *l, size_t metric, enum 
 	return out;
 }
 
+/* [node] What was spent in the node and below it. */
+static int64_t *layout_below(const struct layout *l)
+{
+	int64_t *below = xcalloc(l->count, sizeof(*below));
+
+	for (uint32_t i = (uint32_t)l->count - 1; i > 0; i--) {
+		if (!is_node(l, i))
+			continue;
+		below[i] += node_figures(l, 0, i).in_only;
+		below[node_parent(l, i)] += below[i];
+	}
+	return below;
+}
+
+/* The widths of the shown rows. */
+static const int64_t *layout_widths(const struct layout *l, struct arena *arena)
+{
+	int64_t *widths = ARENA_ARRAY(arena, int64_t, l->shown.count);
+	/* Without a play, the tree has these sums. */
+	int64_t *below = l->play ? layout_below(l) : NULL;
+
+	for (size_t i = 0; i < l->shown.count; i++) {
+		uint32_t node = l->shown.data[i];
+
+		widths[i] = below ? below[node] : node_figures(l, 0, node).direct;
+	}
+	free(below);
+	return widths;
+}
+
 /* If all rows are kept: which of them the limit chooses. */
 static const uint32_t *layout_shown_rows(const struct layout *l, struct arena *arena)
 {
@@ -502,6 +532,8 @@ struct calltree *calltree_analyse(const struct entity_tree *tree, enum collapse 
 	out = layout_emit(&l, 0, collapse, all, arena);
 	out->shown = is_limited && all ? layout_shown_rows(&l, arena) : NULL;
 	out->shown_count = is_limited ? l.shown.count : out->count;
+	if (!all && limit->has_widths && !tree->has_negative)
+		out->widths = layout_widths(&l, arena);
 	for (size_t k = 1; k < l.metric_count; k++)
 		others[k - 1] = layout_emit(&l, k, collapse, all, arena);
 	out->others = others;

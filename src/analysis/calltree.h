@@ -57,6 +57,8 @@ struct calltree_limit {
 	size_t rows; /* 0: all */
 	/* Whether the others are still made, for callers that need something from all of them. */
 	bool keeps_others;
+	/* Whether the rows that are made have widths; not if weights are negative. */
+	bool has_widths;
 };
 
 struct calltree {
@@ -73,6 +75,11 @@ struct calltree {
 	const uint32_t *shown; /* [shown_count] rows that the limit chose, ascending; NULL: all */
 	size_t shown_count;
 	uint32_t level_max; /* of the rows made */
+	/*
+	 * [count] What was spent in the row's node and in all nodes below it, made or not: the
+	 * width of its box in a flame graph.  NULL: all rows are made, or it was not asked for.
+	 */
+	const int64_t *widths;
 	const struct calltree_stub *stubs;
 	size_t stub_count;
 	/* [tree->other_count] The same rows with the others' figures; they have no others. */

@@ -29,10 +29,25 @@ static size_t place_of(uint32_t row)
 	return row == NO_ID ? 0 : (size_t)row + 1;
 }
 
+/* The sums of a tree that has them. */
+static void copy_sums(struct flame_work *w)
+{
+	for (size_t i = 0; i < w->tree->count; i++) {
+		w->width[i + 1] = size_of(w->tree->widths[i]);
+		w->weight[i + 1] = w->tree->widths[i];
+	}
+}
+
 static void add_sums(struct flame_work *w)
 {
 	w->width[0] = size_of(entity_tree_weight(w->widths->tree, 0));
 	w->weight[0] = entity_tree_weight(w->tree->tree, 0);
+	if (w->tree->widths) {
+		w->weight[0] = entity_tree_weight_below(w->tree->tree, 0);
+		w->width[0] = size_of(w->weight[0]);
+		copy_sums(w);
+		return;
+	}
 	for (size_t i = w->tree->count; i-- > 0;) {
 		const struct calltree_row *row = &w->tree->rows[i];
 

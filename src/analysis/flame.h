@@ -20,7 +20,10 @@ struct flame_box {
 };
 
 struct flame {
-	/* Pre-order; none has width 0, except perhaps the root, which always exists. */
+	/*
+	 * Pre-order; none has width 0, except perhaps the root, which always exists.  Rows that
+	 * are not made have none, and leave their room free.
+	 */
 	const struct flame_box *boxes;
 	size_t count; /* at least 1 */
 	uint32_t depth_max;
@@ -30,8 +33,9 @@ struct flame {
  * Lays out the call tree's nodes; stubs get no box.  widths: the tree itself, or one of its others,
  * whose weights give the boxes' widths while the tree's own are their weights: for a difference,
  * the new one.  Widths use absolute values, so that weights that cancel are visible.  The width of
- * a collapsed tree's node is what was spent in it and in the nodes below it.  Lives in the arena.
- * Linear in the rows, whatever the depth.
+ * a collapsed tree's node is what was spent in it and in the nodes below it; if not all rows are
+ * made, the tree must have these widths itself (calltree_limit).  Lives in the arena.  Linear in
+ * the rows, whatever the depth.
  */
 must_use struct flame *flame_lay_out(
 	const struct calltree *tree, const struct calltree *widths, struct arena *arena);

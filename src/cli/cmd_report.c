@@ -1,5 +1,6 @@
 /* sonde report [FILE]: reports on a profile, or repeatedly on a running program with zones. */
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,21 +9,27 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "browse/browse.h"
+
 #include "cli/command.h"
+#include "cli/input_options.h"
 #include "cli/live_session.h"
 #include "cli/options.h"
 #include "cli/report_options.h"
 #include "cli/report_print.h"
+#include "code/annotate_session.h"
 #include "session/values.h"
+#include "view/tui/loop.h"
 #include "view/views.h"
 
 struct report_command {
 	struct report_options options;
 	const char *live;  /* program; NULL: a file */
 	uint64_t every_ns; /* 0: once */
+	bool is_text;	   /* --text, or an option that only text, JSON … have */
 };
 
-enum { OPTION_LIVE, OPTION_EVERY };
+enum { OPTION_LIVE, OPTION_EVERY, OPTION_TEXT };
 
 static const struct option_row live_rows[] = {
 	{OPTION_LIVE, 0, "live", VALUE_TEXT, "PROGRAM", {0},
@@ -32,12 +39,19 @@ static const struct option_row live_rows[] = {
 	{0},
 };
 
+static const struct option_row text_rows[] = {
+	{OPTION_TEXT, 0, "text", VALUE_NONE, NULL, {0},
+		"print text, also on a terminal, instead of opening the browser"},
+	{0},
+};
+
 static const struct option_group groups[] = {
 	{"View options", question_view_rows},
 	{"Filters, applied in the order given", filter_rows},
 	{"Clock", question_clock_rows},
 	{"Running programs", live_rows},
 	{"Input and output", report_file_rows},
+	{"Terminal", text_rows},
 	{"Appearance", report_look_rows},
 	{0},
 };
@@ -51,11 +65,21 @@ static struct error *set_every(struct report_command *command, const char *value
 	return err;
 }
 
+/* Options of which files are read, and of what is counted; the browser begins with these. */
+static bool is_for_browser(int id)
+{
+	return id >= FILTER_OPTION_FIRST || id == INPUT_OPTION_FROM || id == INPUT_OPTION_EXE ||
+	       id == INPUT_OPTION_JOBS || option_is_of(question_clock_rows, id);
+}
+
 static struct error *report_set(void *context, int id, const char *value)
 {
 	struct report_command *command = context;
 
+	command->is_text |= !is_for_browser(id);
 	switch (id) {
+	case OPTION_TEXT:
+		return NULL;
 	case OPTION_LIVE:
 		command->live = value;
 		return NULL;
@@ -115,9 +139,57 @@ static struct error *report(
 	return err;
 }
 
-static struct error *report_file(struct report_options *options, const char *path, bool hints)
+/* ---- the browser ---- */
+
+static struct error *ask_source(struct session *session, struct question *question,
+	const char *function, struct browse_source *source)
 {
+	static const struct annotate_wanted wanted;
+	struct annotated *annotated;
+	struct error *err =
+		annotate_ask(session, question, &wanted, str_from(function), &annotated);
+
+	if (err == NULL)
+		*source = (struct browse_source){annotated->answer, annotated};
+	return err;
+}
+
+static void free_source(struct browse_source *source)
+{
+	annotated_destroy(source->kept);
+}
+
+/* Whether the report is for someone at a terminal who asked for nothing else. */
+static bool wants_browser(const struct report_command *command)
+{
+	const char *term = getenv("TERM");
+
+	return !command->is_text && tui_is_built() && isatty(STDIN_FILENO) &&
+	       isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+/* ERROR_UNSUPPORTED: the terminal cannot show it. */
+static struct error *browse(struct report_options *options, struct session *session)
+{
+	const struct browse_options browser = {
+		.question = &options->question, .source = ask_source, .source_free = free_source};
+	int signal_number = 0;
+	struct error *err = browse_run(session, &browser, &signal_number);
+
+	if (err == NULL && signal_number) {
+		signal(signal_number, SIG_DFL);
+		raise(signal_number);
+	}
+	return err;
+}
+
+/* ---- files ---- */
+
+static struct error *report_file(struct report_command *command, const char *path, bool hints)
+{
+	struct report_options *options = &command->options;
 	struct session *session = NULL;
+	bool is_shown = false;
 	struct error *err;
 
 	char *subject = report_options_subject(path);
@@ -125,7 +197,15 @@ static struct error *report_file(struct report_options *options, const char *pat
 	alloc_keep_freed();
 	options->question.subject = subject;
 	err = report_options_open(options, path, &session);
-	if (err == NULL)
+	if (err == NULL && wants_browser(command)) {
+		err = browse(options, session);
+		is_shown = err == NULL || err->kind != ERROR_UNSUPPORTED;
+		if (!is_shown) {
+			error_destroy(err);
+			err = NULL;
+		}
+	}
+	if (err == NULL && !is_shown)
 		err = report(options, session, hints, path ? shell_word(path, "FILE") : "");
 	session_close(session);
 	free(subject);
@@ -216,8 +296,7 @@ static int report_run(const struct command *self, int argc, char **argv)
 	if (err == NULL && command.live)
 		err = report_live(&command, is_first);
 	else if (err == NULL)
-		err = report_file(
-			&command.options, operands.count ? operands.items[0] : NULL, is_first);
+		err = report_file(&command, operands.count ? operands.items[0] : NULL, is_first);
 	report_options_deinit(&command.options);
 	return err ? options_failure(self, err) : EXIT_SUCCESS;
 }
@@ -227,6 +306,9 @@ const struct command cmd_report = {
 	.summary = "show where a recorded program spent its time",
 	.usage = "[FILE] [OPTIONS]",
 	.details =
+		"On a terminal, without options for a view, the output or its appearance, report "
+		"opens the browser: all views of FILE with keys and mouse, ? for help. --text, "
+		"or a pipe, prints instead.\n\n"
 		"FILE is sonde.prof by default, and - is standard input; `sonde formats` lists "
 		"the formats that can be read.\n\nViews: functions lists each function with what "
 		"was spent in the function itself (exclusive), and in it and everything it "

@@ -2,7 +2,7 @@
 #define SONDE_SERVE_LINES_H
 
 /*
- * Lines of a stream, of bounded length: a longer line is passed over without being kept, and
+ * Lines of a stream, of bounded length: a longer line is skipped without being kept, and
  * reported once.
  *
  *	lines_read(&lines, fd);                    (when fd is readable)

@@ -176,17 +176,19 @@ static bool brief_has_margins(const struct report_query *query, const struct pro
 	return has;
 }
 
-/* *made: [count], in the arena. */
 static struct error *make_reports(const struct selection *filtered,
-	const struct brief_subject *subject, const struct question *question, struct arena *arena,
-	const struct report *const **made)
+	const struct brief_subject *subject, const struct question *question,
+	struct kept_tree **kept, struct answer *a)
 {
 	const struct report_query *queries = question->queries;
 	size_t count = question->query_count;
+	struct arena *arena = a->arena;
 	const struct report **reports = ARENA_ARRAY(arena, const struct report *, count);
 
 	for (size_t i = 0; i < count; i++) {
 		struct report_query query = queries[i];
+		/* One answer shares one tree. */
+		struct kept_tree *used = NULL, **keeping = a->kept ? NULL : kept;
 
 		query.subject = subject;
 		query.confidence |= brief_has_margins(&query, filtered->profile);
@@ -198,7 +200,10 @@ static struct error *make_reports(const struct selection *filtered,
 			if (shares_tree(&queries[k], &queries[i]))
 				tree = reports[k]->tree;
 		if (tree == NULL)
-			tree = report_tree(selection, &queries[i], arena);
+			tree = kept_tree_get(keeping, selection, &query,
+				question->filters.when_modules, arena, &used);
+		if (used)
+			a->kept = used;
 		err = same_refusal(&query);
 		if (!err)
 			err = find_centre(&query, tree, arena);
@@ -210,7 +215,7 @@ static struct error *make_reports(const struct selection *filtered,
 		remark_unfit(&query, selection->profile, arena);
 		reports[i] = report_create(selection, tree, &query, arena);
 	}
-	*made = reports;
+	a->reports = reports;
 	return NULL;
 }
 
@@ -254,6 +259,12 @@ static struct error *check_queries(const struct question *question, const struct
 struct error *answer_create(
 	const struct question *question, const struct profile *profile, struct answer **answer)
 {
+	return answer_create_keeping(question, profile, NULL, answer);
+}
+
+struct error *answer_create_keeping(const struct question *question, const struct profile *profile,
+	struct kept_tree **kept, struct answer **answer)
+{
 	struct arena *arena = arena_create();
 	struct answer *a = ARENA_NEW(arena, struct answer);
 	struct selection *selection;
@@ -271,7 +282,7 @@ struct error *answer_create(
 		err = selection_create(profile, a->filters.filters.data, a->filters.filters.count,
 			arena, &selection);
 	if (err == NULL)
-		err = make_reports(selection, subject, question, arena, &a->reports);
+		err = make_reports(selection, subject, question, kept, a);
 	if (err == NULL)
 		*answer = a;
 	else
@@ -285,6 +296,7 @@ void answer_destroy(struct answer *answer)
 		return;
 	filter_list_deinit(&answer->filters);
 	vec_deinit(&answer->metrics.ids);
+	kept_tree_release(answer->kept);
 	arena_destroy(answer->arena);
 }
 

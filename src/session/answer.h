@@ -4,6 +4,7 @@
 /* The answer to a question: reports, and drawing them. */
 
 #include "base/sink.h"
+#include "session/kept_tree.h"
 #include "session/question.h"
 
 struct answer {
@@ -15,6 +16,7 @@ struct answer {
 	/* Data that reports refer to. */
 	struct filter_list filters;
 	struct metric_list metrics;
+	struct kept_tree *kept; /* a tree that it shares with others; NULL: none */
 };
 
 /*
@@ -25,6 +27,9 @@ struct answer {
  */
 must_use struct error *answer_create(
 	const struct question *question, const struct profile *profile, struct answer **answer);
+/* The same with a tree that is kept for the next question about the same profile. */
+must_use struct error *answer_create_keeping(const struct question *question,
+	const struct profile *profile, struct kept_tree **kept, struct answer **answer);
 void answer_destroy(struct answer *answer);
 
 /* Draws the reports in the question's format; style applies only to text. */

@@ -66,3 +66,11 @@ struct error *option_check(const struct option_row *row, const char *value)
 	strbuf_deinit(&all);
 	return err;
 }
+
+bool option_is_of(const struct option_row *rows, int id)
+{
+	for (const struct option_row *row = rows; option_row_exists(row); row++)
+		if (row->id == id)
+			return true;
+	return false;
+}

@@ -75,6 +75,8 @@ static inline bool option_row_exists(const struct option_row *row)
 	return row->long_name || row->short_name;
 }
 
+/* Whether a table has the option with that id. */
+bool option_is_of(const struct option_row *rows, int id);
 /* Checks that the option accepts the text as one of its choices; the error suggests the nearest. */
 must_use struct error *option_check(const struct option_row *row, const char *value);
 

@@ -296,6 +296,10 @@ static struct error *check_views(const struct question *o)
 			tree ? ", which has --order" : "");
 	if (o->with_modules && !format->takes_modules)
 		return error_new(ERROR_USAGE, "--modules is for --format folded");
+	if (format->is_page &&
+		(o->is_difference || (o->view_count && o->views[0] == &view_annotate)))
+		return error_new(
+			ERROR_USAGE, "--format %s is for one profile: sonde report", format->name);
 	if (o->columns && (o->view_count > 1 || !format->takes_columns))
 		return error_new(ERROR_USAGE,
 			"--columns is for one view, and for --format text, json and csv");
@@ -425,6 +429,7 @@ static struct error *make_query(const struct question *o, struct report_query *q
 	query->same = o->filters.same.data;
 	query->same_count = o->filters.same.count;
 	query->with_modules = o->with_modules;
+	query->has_widths = o->has_widths && query->view->is_tree;
 	query->collapse = o->collapse < 0 ? format->collapse : (enum collapse)o->collapse;
 	query->order = o->order < 0 ? CALLTREE_BY_WEIGHT : (enum calltree_order)o->order;
 	query->percent = o->percent < 0 ? PERCENT_TOTAL : (enum percent)o->percent;

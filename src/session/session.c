@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "session/kept_tree.h"
 
 struct session {
 	struct profile *profile;
@@ -15,7 +16,8 @@ struct session {
 	struct profile *rooted;
 	enum profile_roots roots;
 	char *root_label;
-	char *path; /* as the caller named it; NULL: none */
+	char *path;		/* as the caller named it; NULL: none */
+	struct kept_tree *kept; /* of the last question that had one; NULL: none */
 };
 
 struct session *session_of(struct profile *profile)
@@ -55,6 +57,7 @@ void session_close(struct session *session)
 {
 	if (session == NULL)
 		return;
+	kept_tree_release(session->kept);
 	profile_destroy(session->profile);
 	profile_destroy(session->rooted);
 	free(session->root_label);
@@ -81,6 +84,8 @@ static struct error *make_roots(struct session *session, const struct question *
 
 	if (err)
 		return err;
+	kept_tree_release(session->kept);
+	session->kept = NULL;
 	profile_destroy(session->rooted);
 	free(session->root_label);
 	session->rooted = rooted;
@@ -119,7 +124,7 @@ struct error *session_ask(
 	if (err == NULL)
 		err = question_metrics(question, profile, &metrics);
 	if (err == NULL)
-		err = answer_create(question, profile, answer);
+		err = answer_create_keeping(question, profile, &session->kept, answer);
 	if (err) {
 		vec_deinit(&metrics.ids);
 		return name_file(session, err);

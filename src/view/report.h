@@ -67,6 +67,7 @@ struct report_query {
 	const struct brief_subject *subject; /* what its next questions repeat; NULL: none */
 	size_t limit;			     /* entries at most; 0: all */
 	bool with_modules;		     /* folded: frames name their load object */
+	bool has_widths; /* tree: rows have widths (struct calltree), whatever the limit */
 	const struct listing *listing; /* view annotate: the function's, borrowed; else NULL */
 	const struct zones_frameless *frameless; /* view zones: what is left out; else NULL */
 	/* What is missing in this report only, as sentences; borrowed. */

@@ -13,7 +13,13 @@
 static void tree_view_analyse(struct report *report, struct arena *arena)
 {
 	const struct report_query *query = &report->query;
-	struct calltree_limit limit = {query->limit, query->difference != NULL};
+	struct calltree_limit limit = {.rows = query->limit,
+		.keeps_others = query->difference != NULL,
+		.has_widths = query->has_widths};
+
+	/* Boxes of both signs need all rows. */
+	if (query->has_widths && report->tree->has_negative)
+		limit.rows = 0;
 
 	report->calltree =
 		calltree_analyse(report->tree, query->collapse, query->order, &limit, arena);

@@ -55,7 +55,9 @@ static void zones_view_title(struct text *text, const struct report *report)
 	strbuf_deinit(&ticks);
 }
 
-/* Narrower terminals have no percentages, then no figures of ticks, then no entries. */
+/*
+ * Narrower terminals have no percentages and only two figures of ticks, then none, then no entries.
+ */
 #define PERCENT_WIDTH_MIN 92u
 #define TICKS_WIDTH_MIN	  72u
 #define ENTRIES_WIDTH_MIN 50u
@@ -65,8 +67,8 @@ static void zones_view_title(struct text *text, const struct report *report)
 static void add_figures(const struct report *report, struct table *table)
 {
 	size_t others = report->query.other_count;
-	bool percent = report->query.percent != PERCENT_RAW &&
-		       !text_is_narrower(table->text, PERCENT_WIDTH_MIN + WIDTH_MORE * others);
+	bool is_wide = !text_is_narrower(table->text, PERCENT_WIDTH_MIN + WIDTH_MORE * others);
+	bool percent = is_wide && report->query.percent != PERCENT_RAW;
 
 	for (size_t m = 0; m <= others; m++) {
 		table_add_of(table, m, COLUMN_EXCLUSIVE);
@@ -83,9 +85,11 @@ static void add_figures(const struct report *report, struct table *table)
 		text_is_narrower(table->text, TICKS_WIDTH_MIN + WIDTH_MORE * others))
 		return;
 	table_add(table, COLUMN_INCLUSIVE_PER_TICK);
-	table_add(table, COLUMN_INCLUSIVE_P95);
+	if (is_wide)
+		table_add(table, COLUMN_INCLUSIVE_P95);
 	table_add(table, COLUMN_INCLUSIVE_MAX);
-	table_add(table, COLUMN_SLOWEST_TICK);
+	if (is_wide)
+		table_add(table, COLUMN_SLOWEST_TICK);
 }
 
 /* The change, and what it was and is. */

@@ -133,8 +133,8 @@ def test_colour_when_asked(folder):
 	path = folded(folder)
 	assert "\033[" in check(sonde("report", path, "--color", "always")).out
 	assert "\033" not in on_terminal(["report", path, "--color", "never"], {"NO_COLOR": None})
-	assert "\033[" in on_terminal(["report", path], {"NO_COLOR": None})
-	assert "\033" not in on_terminal(["report", path], {"NO_COLOR": "1"})
+	assert "\033[" in on_terminal(["report", "--text", path], {"NO_COLOR": None})
+	assert "\033" not in on_terminal(["report", "--text", path], {"NO_COLOR": "1"})
 	assert "\033" not in on_terminal(["report", path], {"NO_COLOR": None, "TERM": "dumb"})
 
 
@@ -154,7 +154,7 @@ def test_width_option(folder):
 def test_pager_gets_the_text_of_a_terminal(folder):
 	path = folded(folder)
 	pager = {"PAGER": "sed 's/^/PAGED /'"}
-	assert "PAGED" in on_terminal(["report", path], pager)
+	assert "PAGED" in on_terminal(["report", "--text", path], pager)
 	assert "PAGED" not in on_terminal(["report", "--no-pager", path], pager)
 	assert "PAGED" not in check(sonde("report", path, env=pager)).out
 

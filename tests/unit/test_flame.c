@@ -144,6 +144,67 @@ static void test_random_profiles(void **state)
 	}
 }
 
+/* The row of the whole tree that is the same as a limited tree's, given its parent's. */
+static uint32_t same_row(
+	const struct calltree *whole, uint32_t parent, const struct calltree_row *row)
+{
+	for (uint32_t i = 0; i < whole->count; i++)
+		if (whole->rows[i].parent == parent && whole->rows[i].entity == row->entity &&
+			whole->rows[i].is_stub == row->is_stub)
+			return i;
+	fail_msg("SEED=%" PRIu64 ": no such row", property_seed);
+	return NO_ID;
+}
+
+/* Rows that a limit chose have the widths that they have among all rows. */
+static void check_limited(
+	const struct entity_tree *tree, enum collapse collapse, size_t limit, struct arena *arena)
+{
+	const struct calltree_limit rows = {.rows = limit, .has_widths = true};
+	struct calltree *whole = calltree_analyse(tree, collapse, CALLTREE_BY_WEIGHT, NULL, arena);
+	struct calltree *few = calltree_analyse(tree, collapse, CALLTREE_BY_WEIGHT, &rows, arena);
+	const struct flame *wanted = flame_lay_out(whole, whole, arena);
+	const struct flame *flame = flame_lay_out(few, few, arena);
+	uint32_t *same = xcalloc(few->count + 1, sizeof(*same));
+	uint64_t *width = xcalloc(whole->count + 1, sizeof(*width));
+
+	for (size_t i = 1; i < wanted->count; i++)
+		width[wanted->boxes[i].row] = wanted->boxes[i].width;
+	for (uint32_t i = 0; i < few->count; i++) {
+		uint32_t parent = few->rows[i].parent;
+
+		same[i] = same_row(whole, parent == NO_ID ? NO_ID : same[parent], &few->rows[i]);
+	}
+	check((few->widths != NULL) == (few->count < few->whole_count));
+	check(flame->boxes[0].width == wanted->boxes[0].width);
+	for (size_t i = 1; i < flame->count; i++) {
+		check(flame->boxes[i].width == width[same[flame->boxes[i].row]]);
+		check((uint64_t)flame->boxes[i].weight == flame->boxes[i].width);
+	}
+	check_nesting(flame);
+	free(same);
+	free(width);
+}
+
+static void test_limited_trees(void **state)
+{
+	struct random_shape shape = random_shape_small;
+
+	(void)state;
+	shape.negative = false;
+	for (struct property_seeds p = property_seeds(400, 40); property_next(&p);) {
+		struct arena *arena = arena_create();
+		struct profile *profile = random_profile(property_seed, &shape);
+		const struct entity_tree *tree =
+			entity_tree_of(profile, LEVEL_FUNCTION, profile->default_metric, arena);
+
+		check_limited(tree, (enum collapse)(property_seed % COLLAPSE_COUNT),
+			1 + property_seed % 9, arena);
+		profile_destroy(profile);
+		arena_destroy(arena);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +213,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_is_one_box),
 		cmocka_unit_test(test_widest),
 		cmocka_unit_test(test_random_profiles),
+		cmocka_unit_test(test_limited_trees),
 	};
 
 	return cmocka_run_group_tests_name("flame", tests, NULL, NULL);

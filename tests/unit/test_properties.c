@@ -465,7 +465,7 @@ static struct ranked rank_rows(const struct calltree *t, size_t limit, struct ar
 static void check_limit(
 	const struct subject *s, enum collapse collapse, enum calltree_order order, size_t rows)
 {
-	struct calltree_limit limit = {rows, false}, keeps = {rows, true};
+	struct calltree_limit limit = {.rows = rows}, keeps = {.rows = rows, .keeps_others = true};
 	const struct calltree *whole = calltree_analyse(s->tree, collapse, order, NULL, s->arena);
 	const struct calltree *few = calltree_analyse(s->tree, collapse, order, &limit, s->arena);
 	const struct calltree *both = calltree_analyse(s->tree, collapse, order, &keeps, s->arena);

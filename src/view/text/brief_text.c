@@ -95,7 +95,7 @@ static void add_next(struct strbuf *out, const struct report *report, struct are
 static struct text section(struct sink *sink, const struct text_style *style)
 {
 	sink_init_memory(sink);
-	return (struct text){sink, style, INK_PLAIN};
+	return (struct text){.sink = sink, .style = style};
 }
 
 void brief_text_draw(struct sink *sink, const struct text_style *style,

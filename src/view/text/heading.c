@@ -188,6 +188,14 @@ static void draw_run(struct text *text, const struct profile *profile)
 	strbuf_deinit(&run);
 }
 
+void heading_put_share(
+	struct strbuf *out, const struct report *report, const struct selection_step *step)
+{
+	uint32_t metric = report->query.metric.i;
+
+	percent_put(out, step->kept[metric], report->profile->total[metric]);
+}
+
 static void draw_kept(struct text *text, const struct report *report,
 	const struct selection_step *step, uint32_t metric)
 {

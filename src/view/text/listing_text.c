@@ -308,6 +308,7 @@ static void draw_row(struct listing_text *t, size_t index)
 
 	if (row->instruction != NO_ID)
 		draw_origin(t, &t->listing->code->instructions[row->instruction]);
+	text_row(t->text, index);
 	table_draw_figures(&t->table, index);
 	switch (row->kind) {
 	case LISTING_LINE:

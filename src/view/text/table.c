@@ -663,6 +663,7 @@ void table_draw(struct table *table, table_label_fn *label_fn, void *context)
 			draw_rule(table, used);
 		if (label.is_aside_above)
 			draw_aside(table, &label, used);
+		text_row(table->text, row);
 		table_draw_figures(table, row);
 		draw_name(table, &label, row, used, &scratch);
 		if (!label.is_aside_above)

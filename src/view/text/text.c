@@ -12,6 +12,7 @@
 #include "view/text/brief_text.h"
 #include "view/text/fit.h"
 #include "view/text/heading.h"
+#include "view/text/lines.h"
 #include "view/text/units.h"
 #include "view/views.h"
 
@@ -30,12 +31,25 @@ void text_ink(struct text *text, enum ink ink)
 		[INK_NUMBER] = "\033[35m",
 	};
 
-	if (!text->style->color || ink == text->ink)
+	if (ink == text->ink)
+		return;
+	if (text->lines) {
+		text_lines_ink(text->lines, text->sink->text.size, ink);
+		text->ink = ink;
+		return;
+	}
+	if (!text->style->color)
 		return;
 	if (text->ink != INK_PLAIN && ink != INK_PLAIN)
 		strbuf_add(&text->sink->text, str_from(sequences[INK_PLAIN]));
 	strbuf_add(&text->sink->text, str_from(sequences[ink]));
 	text->ink = ink;
+}
+
+void text_row(const struct text *text, size_t row)
+{
+	if (text->lines)
+		text_lines_row(text->lines, text->sink->text.size, row);
 }
 
 bool text_is_narrower(const struct text *text, size_t width)
@@ -79,7 +93,8 @@ void text_more_rows(struct text *text, const struct report *report)
 		strbuf_add(out, more == 1 ? STR(" more entry") : STR(" more entries"));
 	else
 		strbuf_add(out, more == 1 ? STR(" more row") : STR(" more rows"));
-	strbuf_add(out, STR(" (--limit 0 shows all)"));
+	if (text->lines == NULL)
+		strbuf_add(out, STR(" (--limit 0 shows all)"));
 	if (report->lines_left_out)
 		strbuf_printf(
 			out, "; %zu more callers and callees of these", report->lines_left_out);
@@ -194,7 +209,7 @@ static void draw_profile_notes(struct text *text, const struct report *report)
 	strbuf_add_char(&text->sink->text, '\n');
 }
 
-static void draw_notes(struct text *text, const struct report *report)
+void text_notes(struct text *text, const struct report *report)
 {
 	const struct profile *profile = report->profile;
 
@@ -249,7 +264,7 @@ static void draw_hint(struct text *text)
 void text_draw(struct sink *sink, const struct text_style *style,
 	const struct report *const *reports, size_t count)
 {
-	struct text text = {sink, style, INK_PLAIN};
+	struct text text = {.sink = sink, .style = style};
 
 	if (reports[0]->query.budget) {
 		brief_text_draw(sink, style, reports, count);
@@ -258,6 +273,6 @@ void text_draw(struct sink *sink, const struct text_style *style,
 	heading_draw(&text, reports[0]);
 	for (size_t i = 0; i < count; i++)
 		reports[i]->query.view->draw(&text, reports[i]);
-	draw_notes(&text, reports[0]);
+	text_notes(&text, reports[0]);
 	draw_hint(&text);
 }

@@ -34,10 +34,14 @@ enum ink {
 	INK_NUMBER,
 };
 
+struct text_lines;
+
 struct text {
 	struct sink *sink;
 	const struct text_style *style;
 	enum ink ink; /* current */
+	/* Collects inks and rows instead of colours in the text (view/text/lines.h); else NULL. */
+	struct text_lines *lines;
 };
 
 /* Draws reports of one profile below each other, count ≥ 1. */
@@ -48,12 +52,16 @@ void text_draw(struct sink *sink, const struct text_style *style,
 
 /* Switches the colour of what follows; views switch back to INK_PLAIN. */
 void text_ink(struct text *text, enum ink ink);
+/* The next line shows this row of the report. */
+void text_row(const struct text *text, size_t row);
 /* Whether lines must be shorter than width, so that a table shows only its main columns. */
 bool text_is_narrower(const struct text *text, size_t width);
 /* A blank line and the view's title. */
 void text_title(struct text *text, const char *format, ...) printf_like(2, 3);
 /* Adds one or more separate lines with a remark on what is above. */
 void text_note(struct text *text, struct str words);
+/* Adds all notes below a report: the profile's and its remarks. */
+void text_notes(struct text *text, const struct report *report);
 /* Adds the notes of the report's analysis. */
 void text_report_notes(struct text *text, const struct report *report);
 /* Adds the profile's most important notes, for brief reports. */

@@ -28,8 +28,12 @@ enum tui_style {
 	TUI_BAR,    /* of the frame graph */
 	TUI_BAR_SLOW,
 	TUI_BAR_SHOWN,
-	TUI_FRAME, /* around overlays */
-	TUI_HEAT,  /* and the TUI_HEATS - 1 styles after it; the last is the hottest */
+	TUI_FRAME,	/* around overlays */
+	TUI_BOX_CHOSEN, /* of a flame graph: of the selected function */
+	TUI_BOX,	/* and the TUI_BOXES - 1 styles after it, for different modules */
+	TUI_BOXES = 6,
+	TUI_HEAT = TUI_BOX +
+		   TUI_BOXES, /* and the TUI_HEATS - 1 styles after it; the last is the hottest */
 	TUI_HEATS = 8,
 	TUI_STYLES = TUI_HEAT + TUI_HEATS,
 };

@@ -2,7 +2,7 @@
  * Lists that are longer than the screen: the cursor stays in sight, and the list moves no more than
  * that needs.
  */
-#include "view/tui/model_state.h"
+#include "view/tui/list.h"
 
 void tui_list_settle(struct tui_list *list)
 {

@@ -4,7 +4,9 @@
 /* The model's fields, for the files that it is spread over. */
 
 #include "base/vec.h"
+#include "view/tui/box.h"
 #include "view/tui/line.h"
+#include "view/tui/list.h"
 #include "view/tui/model.h"
 #include "zonereport/follow.h"
 #include "zonereport/frames.h"
@@ -27,12 +29,6 @@ enum tui_column {
 	TUI_COLUMNS,
 };
 #define TUI_SORT_MODE TUI_COLUMNS /* as defined by the mode */
-
-/* A scrolling list with a cursor. */
-struct tui_list {
-	size_t count, cursor, top;
-	unsigned y, height; /* where it was drawn last */
-};
 
 struct tui_seen_program {
 	struct tui_program program;
@@ -102,8 +98,7 @@ struct tui_model {
 	bool is_done;
 	enum tui_screen screen;
 	enum tui_overlay overlay;
-	size_t help_top;
-	unsigned help_page;
+	struct tui_help_state help;
 	unsigned tabs_y, tabs_width; /* where the modes were last drawn */
 
 	struct tui_programs programs;
@@ -137,17 +132,6 @@ struct tui_model {
 void tui_say(struct tui_model *m, enum tui_style style, const char *format, ...) printf_like(3, 4);
 /* Shows the error, and destroys it. */
 void tui_say_error(struct tui_model *m, struct error *err);
-
-/* Keeps cursor and top within count and height, and the cursor visible. */
-void tui_list_settle(struct tui_list *list);
-/* Moves the cursor by that many rows, clamped. */
-void tui_list_move(struct tui_list *list, long by);
-/* Handles keys that move in lists; returns whether the key was one. */
-bool tui_list_key(struct tui_list *list, uint32_t key);
-/* Finds the row of the list at a row of the screen; false: none. */
-bool tui_list_at(const struct tui_list *list, unsigned y, size_t *row);
-/* If only a part is shown, draws a bar at the right that shows which. */
-void tui_list_draw_bar(const struct tui_list *list, struct tui_canvas *canvas, unsigned x);
 
 /* ---- programs.c ---- */
 
@@ -211,8 +195,6 @@ bool tui_mode_has_focus(enum zone_mode mode);
 
 /* ---- search.c ---- */
 
-/* The offset of the first `needle` in the escaped text, ignoring case; -1: none. */
-long tui_search_find(struct str text, const char *needle);
 /* Moves the cursor to the next match; from_here: which may be the cursor's own row. */
 bool tui_search_move(struct tui_model *m, int direction, bool from_here);
 

@@ -6,49 +6,12 @@
 
 #include "base/compiler.h"
 #include "base/escape.h"
+#include "view/tui/box.h"
 #include "view/tui/model_state.h"
-
-/* The inside of a box in the middle of the screen. */
-struct box {
-	unsigned y, x, height, width;
-};
-
-static struct box draw_box(
-	struct tui_canvas *canvas, unsigned width, unsigned height, const char *title)
-{
-	struct box box = {.width = width, .height = height};
-
-	if (box.width + 4 > canvas->width)
-		box.width = canvas->width > 4 ? canvas->width - 4 : 1;
-	if (box.height + 2 > canvas->height)
-		box.height = canvas->height > 2 ? canvas->height - 2 : 1;
-	unsigned y = (canvas->height - box.height - 2) / 2;
-	unsigned x = canvas->width > box.width + 4 ? (canvas->width - box.width - 4) / 2 : 0;
-	unsigned end = x + box.width + 4, bottom = y + box.height + 1;
-
-	for (unsigned row = y; row <= bottom; row++) {
-		tui_fill(canvas, row, x, end, TUI_PLAIN);
-		tui_put(canvas, row, x, end, TUI_FRAME, STR("│"));
-		tui_put(canvas, row, end - 1, end, TUI_FRAME, STR("│"));
-		for (unsigned i = x; i < end && (row == y || row == bottom); i++)
-			tui_put(canvas, row, i, end, TUI_FRAME, STR("─"));
-	}
-	tui_put(canvas, y, x, end, TUI_FRAME, STR("┌"));
-	tui_put(canvas, y, end - 1, end, TUI_FRAME, STR("┐"));
-	tui_put(canvas, bottom, x, end, TUI_FRAME, STR("└"));
-	tui_put(canvas, bottom, end - 1, end, TUI_FRAME, STR("┘"));
-	tui_printf(canvas, y, x + 2, end - 2, TUI_TITLE, " %s ", title);
-	canvas->has_cursor = false;
-	box.y = y + 1;
-	box.x = x + 2;
-	return box;
-}
 
 /* ---- help ---- */
 
-static const struct {
-	const char *key, *does;
-} help_zones[] = {
+static const struct tui_key_help help_zones[] = {
 	{"Up Down PgUp PgDn", "the cursor; also Home, End, j, k, the wheel"},
 	{"Enter, double click", "call graph around the zone at the cursor"},
 	{"Backspace", "around its largest parent"},
@@ -79,48 +42,11 @@ static const char *const help_notes[] = {
 	"An old frame's figures are its own; the present's are averages.",
 };
 
-enum { HELP_LINES = ARRAY_SIZE(help_zones) + ARRAY_SIZE(help_notes), HELP_KEY = 24 };
-
-static void draw_help(struct tui_model *m, struct tui_canvas *canvas)
-{
-	struct box box = draw_box(canvas, 72, HELP_LINES, "Keys");
-	unsigned key_width = box.width >= 60 ? HELP_KEY : 10;
-
-	if (m->help_top + box.height > HELP_LINES)
-		m->help_top = HELP_LINES - box.height;
-	for (unsigned i = 0; i < box.height; i++) {
-		size_t line = m->help_top + i;
-		unsigned y = box.y + i, end = box.x + box.width;
-
-		if (line >= ARRAY_SIZE(help_zones)) {
-			tui_put(canvas, y, box.x, end, TUI_DIM,
-				str_from(help_notes[line - ARRAY_SIZE(help_zones)]));
-			continue;
-		}
-		tui_put(canvas, y, box.x, box.x + key_width - 1, TUI_KEY,
-			str_from(help_zones[line].key));
-		tui_put(canvas, y, box.x + key_width, end, TUI_PLAIN,
-			str_from(help_zones[line].does));
-	}
-	struct tui_list list = {
-		.count = HELP_LINES, .top = m->help_top, .y = box.y, .height = box.height};
-
-	tui_list_draw_bar(&list, canvas, box.x + box.width + 1);
-	m->help_page = box.height;
-}
-
-static void help_key(struct tui_model *m, uint32_t key)
-{
-	struct tui_list list = {.count = HELP_LINES, .cursor = m->help_top, .height = m->help_page};
-	size_t last = HELP_LINES > m->help_page ? HELP_LINES - m->help_page : 0;
-
-	if (!tui_list_key(&list, key)) {
-		m->overlay = TUI_OVERLAY_NONE;
-		m->help_top = 0;
-		return;
-	}
-	m->help_top = list.cursor < last ? list.cursor : last;
-}
+static const struct tui_help help = {.title = "Keys",
+	.keys = help_zones,
+	.key_count = ARRAY_SIZE(help_zones),
+	.notes = help_notes,
+	.note_count = ARRAY_SIZE(help_notes)};
 
 /* ---- threads ---- */
 
@@ -149,8 +75,8 @@ void tui_threads_open(struct tui_model *m)
 			m->threads.cursor = i;
 }
 
-static void draw_thread(
-	struct tui_model *m, struct tui_canvas *canvas, struct box box, unsigned y, uint32_t index)
+static void draw_thread(struct tui_model *m, struct tui_canvas *canvas, struct tui_box box,
+	unsigned y, uint32_t index)
 {
 	unsigned end = box.x + box.width;
 	struct zonewire_slot slot;
@@ -189,7 +115,8 @@ static void draw_threads(struct tui_model *m, struct tui_canvas *canvas)
 	size_t count = m->thread_slots.count;
 
 	find_threads(m); /* there may be new ones */
-	struct box box = draw_box(canvas, 60, count < 200 ? (unsigned)count : 200, "Threads");
+	struct tui_box box =
+		tui_box_draw(canvas, 60, count < 200 ? (unsigned)count : 200, "Threads");
 
 	m->threads.y = box.y;
 	m->threads.height = box.height;
@@ -214,7 +141,7 @@ static void choose_thread(struct tui_model *m)
 
 /* ---- one zone ---- */
 
-static void put_stats(const struct tui_model *m, struct tui_canvas *canvas, struct box box,
+static void put_stats(const struct tui_model *m, struct tui_canvas *canvas, struct tui_box box,
 	unsigned y, const struct zone_row *row, enum zone_measure measure)
 {
 	const struct zone_history *history = zone_follow_history(m->attached.follow);
@@ -238,7 +165,7 @@ static void put_stats(const struct tui_model *m, struct tui_canvas *canvas, stru
 }
 
 /* The program's notes on the zone itself (texts, numbers), from all stacks that it is on. */
-static unsigned put_notes(const struct tui_model *m, struct tui_canvas *canvas, struct box box,
+static unsigned put_notes(const struct tui_model *m, struct tui_canvas *canvas, struct tui_box box,
 	unsigned y, const struct zone_row *row)
 {
 	const struct zone_region *region = &m->attached.region;
@@ -272,7 +199,7 @@ static unsigned put_notes(const struct tui_model *m, struct tui_canvas *canvas, 
 static void draw_zone(struct tui_model *m, struct tui_canvas *canvas)
 {
 	const struct zone_row *row = tui_table_row(m, m->table.list.cursor);
-	struct box box = draw_box(canvas, 62, 12, "Zone");
+	struct tui_box box = tui_box_draw(canvas, 62, 12, "Zone");
 	unsigned y = box.y, end = box.x + box.width;
 	struct strbuf place = {0};
 
@@ -306,7 +233,7 @@ void tui_overlay_draw(struct tui_model *m, struct tui_canvas *canvas)
 {
 	switch (m->overlay) {
 	case TUI_OVERLAY_HELP:
-		draw_help(m, canvas);
+		tui_help_draw(&help, &m->help, canvas);
 		break;
 	case TUI_OVERLAY_THREADS:
 		draw_threads(m, canvas);
@@ -321,8 +248,8 @@ void tui_overlay_draw(struct tui_model *m, struct tui_canvas *canvas)
 
 void tui_overlay_key(struct tui_model *m, uint32_t key)
 {
-	if (m->overlay == TUI_OVERLAY_HELP)
-		help_key(m, key);
+	if (m->overlay == TUI_OVERLAY_HELP && tui_help_key(&help, &m->help, key))
+		return;
 	else if (m->overlay == TUI_OVERLAY_THREADS && key == TUI_KEY_ENTER)
 		choose_thread(m);
 	else if (m->overlay == TUI_OVERLAY_THREADS && tui_list_key(&m->threads, key))

@@ -2,6 +2,7 @@
  * The list of programs with zones.  The cursor stays on its program; programs that end stay in the
  * list for a while, below the others, so that the user sees it.
  */
+#include "view/tui/find.h"
 #include "view/tui/model_state.h"
 
 #include <stdio.h>
@@ -25,8 +26,8 @@ static bool matches(const struct tui_programs *p, const struct tui_program *prog
 	if (!p->filter.text[0])
 		return true;
 	snprintf(pid, sizeof(pid), "%d", (int)program->pid);
-	return tui_search_find(str_from(program->name), p->filter.text) >= 0 ||
-	       tui_search_find(str_from(program->command), p->filter.text) >= 0 ||
+	return tui_find(str_from(program->name), p->filter.text) >= 0 ||
+	       tui_find(str_from(program->command), p->filter.text) >= 0 ||
 	       strstr(pid, p->filter.text);
 }
 

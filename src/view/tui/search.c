@@ -1,29 +1,10 @@
 /*
- * Searching: letters are compared without their case if they are ASCII's, which is what names in
- * programs are made of.
+ * Searching: moves the cursor of the table of zones to the next row whose name has the text.
  */
-#include <ctype.h>
 #include <string.h>
 
+#include "view/tui/find.h"
 #include "view/tui/model_state.h"
-
-static bool is_here(struct str text, size_t at, const char *needle, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		if (tolower((unsigned char)text.data[at + i]) != tolower((unsigned char)needle[i]))
-			return false;
-	return true;
-}
-
-long tui_search_find(struct str text, const char *needle)
-{
-	size_t size = strlen(needle);
-
-	for (size_t at = 0; at + size <= text.size; at++)
-		if (is_here(text, at, needle, size))
-			return (long)at;
-	return -1;
-}
 
 bool tui_search_move(struct tui_model *m, int direction, bool from_here)
 {
@@ -38,7 +19,7 @@ bool tui_search_move(struct tui_model *m, int direction, bool from_here)
 		char label[512];
 		size_t size = zone_row_label(found, label, sizeof(label));
 
-		if (tui_search_find((struct str){label, size}, m->search.text) < 0)
+		if (tui_find((struct str){label, size}, m->search.text) < 0)
 			continue;
 		list->cursor = row;
 		tui_list_settle(list);

@@ -7,6 +7,7 @@
 
 #include "base/escape.h"
 #include "view/text/fit.h"
+#include "view/tui/find.h"
 #include "view/tui/model_state.h"
 
 enum {
@@ -231,7 +232,7 @@ static void mark_match(const struct tui_model *m, struct str label, struct tui_c
 	unsigned y, unsigned x, unsigned end)
 {
 	const char *needle = m->search.text;
-	long at = needle[0] ? tui_search_find(label, needle) : -1;
+	long at = needle[0] ? tui_find(label, needle) : -1;
 
 	if (at < 0)
 		return;

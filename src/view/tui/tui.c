@@ -1,138 +1,59 @@
-/*
- * The loop between terminal and model.
- *
- * Signals only leave a word behind; what they want is done between two steps of the loop.  ncurses'
- * own handler of SIGTSTP gives the terminal back right where the signal comes, and hangs if that
- * was writing its output.
- */
+/* Runs the model of the terminal view of zones on the terminal. */
 #include "view/tui/tui.h"
 
-#include <signal.h>
-#include <string.h>
-
 #include "base/clock.h"
+#include "view/tui/loop.h"
 #include "view/tui/model.h"
-#include "view/tui/terminal.h"
 
-static volatile sig_atomic_t caught, must_stop, was_stopped;
-
-static void on_signal(int number)
+static void tick(void *data, uint64_t now_ms)
 {
-	if (number == SIGTSTP)
-		must_stop = 1;
-	else if (number == SIGCONT)
-		was_stopped = 1;
-	else
-		caught = number;
+	tui_model_tick(data, now_ms);
 }
 
-static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT};
-
-static void catch_signals(struct sigaction before[ARRAY_SIZE(signals)])
+static uint64_t wait_ms(void *data, uint64_t now_ms)
 {
-	struct sigaction action = {.sa_handler = on_signal};
-
-	caught = must_stop = was_stopped = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
-		sigaction(signals[i], &action, &before[i]);
+	return tui_model_wait_ms(data, now_ms);
 }
 
-/* Stops, as the user requested with the terminal, and returns when the shell continues it. */
-static void stop(void)
+static void key(void *data, uint32_t code)
 {
-	struct sigaction ours, usual = {.sa_handler = SIG_DFL};
-
-	must_stop = 0;
-	terminal_leave();
-	sigaction(SIGTSTP, &usual, &ours);
-	raise(SIGTSTP);
-	sigaction(SIGTSTP, &ours, NULL);
+	tui_model_key(data, code);
 }
 
-static uint64_t now_ms(void)
+static void mouse(void *data, struct tui_mouse event)
 {
-	return clock_monotonic_ns() / 1000000;
+	tui_model_mouse(data, event);
 }
 
-/* Handles all input; returns whether there was any. */
-static bool take_input(struct tui_model *model)
+static void draw(void *data, struct tui_canvas *canvas)
 {
-	struct tui_mouse mouse;
-	uint32_t key;
-	bool has_input = false;
-
-	while (!tui_model_is_done(model)) {
-		enum terminal_event event = terminal_read(&key, &mouse);
-
-		if (event == TERMINAL_NOTHING)
-			break;
-		if (event == TERMINAL_KEY)
-			tui_model_key(model, key);
-		else if (event == TERMINAL_MOUSE)
-			tui_model_mouse(model, mouse);
-		has_input = true;
-	}
-	return has_input;
+	tui_model_draw(data, canvas);
 }
 
-static void draw(struct tui_model *model, struct tui_canvas *canvas)
+static bool is_done(void *data)
 {
-	unsigned width, height;
-
-	terminal_size(&width, &height);
-	tui_canvas_clear(canvas, width, height);
-	tui_model_draw(model, canvas);
-	terminal_show(canvas);
-}
-
-static void loop(struct tui_model *model)
-{
-	struct tui_canvas canvas;
-	bool is_there = true;
-
-	tui_canvas_init(&canvas);
-	canvas.utf8 = terminal_is_utf8();
-	draw(model, &canvas);
-	while (is_there && !caught && !tui_model_is_done(model)) {
-		is_there = terminal_wait(tui_model_wait_ms(model, now_ms()));
-		if (must_stop)
-			stop();
-		bool has_input = take_input(model) || was_stopped;
-
-		if (was_stopped)
-			terminal_redraw();
-		was_stopped = 0;
-		bool is_due = tui_model_wait_ms(model, now_ms()) == 0;
-
-		tui_model_tick(model, now_ms());
-		if (has_input || is_due)
-			draw(model, &canvas);
-	}
-	tui_canvas_deinit(&canvas);
-}
-
-bool tui_is_built(void)
-{
-	return true;
+	return tui_model_is_done(data);
 }
 
 struct error *tui_run(
 	const struct tui_host *host, const struct tui_options *options, int *signal_number)
 {
-	struct sigaction before[ARRAY_SIZE(signals)];
-	struct tui_model *model = tui_model_create(host, options, now_ms());
+	if (!tui_is_built())
+		return error_new(ERROR_UNSUPPORTED,
+			"this sonde is built without ncurses and has no terminal view; "
+			"`sonde live --once` prints the same once");
+	struct tui_model *model = tui_model_create(host, options, clock_monotonic_ns() / 1000000);
+	struct tui_app app = {.data = model,
+		.tick = tick,
+		.wait_ms = wait_ms,
+		.key = key,
+		.mouse = mouse,
+		.draw = draw,
+		.is_done = is_done};
 	struct error *err = tui_model_start(model);
 
 	if (!err)
-		err = terminal_open(options->no_color);
-	if (!err) {
-		catch_signals(before);
-		loop(model);
-		terminal_close();
-		for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
-			sigaction(signals[i], &before[i], NULL);
-		*signal_number = caught;
-	}
+		err = tui_loop(&app, options->no_color, signal_number);
 	tui_model_destroy(model);
 	return err;
 }

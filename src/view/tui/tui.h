@@ -78,9 +78,6 @@ struct tui_options {
 	const char *zone, *thread;
 };
 
-/* Whether this build has the terminal view: it needs ncurses. */
-bool tui_is_built(void);
-
 /*
  * Shows the view on the terminal of standard input and output until the user quits, or SIGTERM,
  * SIGINT or SIGHUP arrives.  *signal is then the signal's number, else 0; the terminal is restored.

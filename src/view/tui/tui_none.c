@@ -1,18 +1,17 @@
 /*
- * In place of the terminal view where sonde is built without ncurses.
+ * In place of the loop where sonde is built without ncurses.
  */
 
-#include "view/tui/tui.h"
+#include "view/tui/loop.h"
 
 bool tui_is_built(void)
 {
 	return false;
 }
 
-struct error *tui_run(const struct tui_host *host, const struct tui_options *options, int *signal)
+struct error *tui_loop(const struct tui_app *app, bool no_color, int *signal)
 {
-	(void)host, (void)options, (void)signal;
-	return error_new(ERROR_UNSUPPORTED,
-		"this sonde is built without ncurses and has no terminal view; "
-		"`sonde live --once` prints the same once");
+	(void)app, (void)no_color, (void)signal;
+	return error_new(
+		ERROR_UNSUPPORTED, "this sonde is built without ncurses and has no terminal view");
 }

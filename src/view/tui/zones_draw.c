@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/escape.h"
+#include "view/tui/bar.h"
 #include "view/tui/model_state.h"
 
 static const char *const mode_names[ZONE_MODES] = {
@@ -129,27 +130,11 @@ static void draw_tabs(struct tui_model *m, struct tui_canvas *canvas, unsigned y
 	draw_settings(m, canvas, y, end);
 }
 
-/* The most useful keys, as many as fit, each with its action. */
-static void draw_keys(struct tui_canvas *canvas, unsigned y)
-{
-	static const struct {
-		const char *key, *does;
-	} keys[] = {{"q", "quit"}, {"h", "help"}, {"Enter", "select"}, {"Bksp", "parent"},
-		{"m", "mode"}, {"p", "pause"}, {"←→", "frame"}, {"/", "search"}, {"t", "threads"},
-		{"x", "slowest"}, {"f", "freeze"}, {"i", "zone"}, {"w", "save"}, {"u", "unit"},
-		{"r", "recursion"}, {"a", "average"}, {"<>", "sort"}, {"g", "graph"},
-		{"l", "programs"}};
-	unsigned x = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		size_t width = utf8_width(str_from(keys[i].key)) + strlen(keys[i].does) + 1;
-
-		if (x + width > canvas->width)
-			break;
-		x = tui_put(canvas, y, x, canvas->width, TUI_KEY, str_from(keys[i].key));
-		x = tui_put(canvas, y, x + 1, canvas->width, TUI_DIM, str_from(keys[i].does)) + 2;
-	}
-}
+static const struct tui_key_help keys[] = {{"q", "quit"}, {"h", "help"}, {"Enter", "select"},
+	{"Bksp", "parent"}, {"m", "mode"}, {"p", "pause"}, {"←→", "frame"}, {"/", "search"},
+	{"t", "threads"}, {"x", "slowest"}, {"f", "freeze"}, {"i", "zone"}, {"w", "save"},
+	{"u", "unit"}, {"r", "recursion"}, {"a", "average"}, {"<>", "sort"}, {"g", "graph"},
+	{"l", "programs"}};
 
 static unsigned graph_height(const struct tui_model *m, const struct tui_canvas *canvas)
 {
@@ -176,5 +161,5 @@ void tui_zones_draw(struct tui_model *m, struct tui_canvas *canvas)
 		tui_put_name(
 			canvas, last, 0, canvas->width, m->message_style, str_from(m->message));
 	else
-		draw_keys(canvas, last);
+		tui_bar_draw(canvas, last, keys, ARRAY_SIZE(keys));
 }

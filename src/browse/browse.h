@@ -1,0 +1,38 @@
+#ifndef SONDE_BROWSE_BROWSE_H
+#define SONDE_BROWSE_BROWSE_H
+
+/*
+ * The terminal browser: `sonde report FILE` on a terminal.  It asks one session again and again,
+ * and draws the reports that it gets; it computes no figure of its own.
+ */
+
+#include <stdbool.h>
+
+#include "session/session.h"
+
+/* An answer about one function's code, and what else it needs while it is used. */
+struct browse_source {
+	struct answer *answer;
+	void *kept;
+};
+
+struct browse_options {
+	/* Clock, filters and rules to begin with; borrowed. */
+	const struct question *question;
+	/*
+	 * Lines and instructions of a function, given as for --center, as far as this machine has
+	 * them; question is of view_annotate and settled.  source_free takes what it kept.
+	 */
+	struct error *(*source)(struct session *session, struct question *question,
+		const char *function, struct browse_source *source);
+	void (*source_free)(struct browse_source *source);
+};
+
+/*
+ * Shows the session until the user leaves, or a signal ends it: then *signal is its number, else 0.
+ * ERROR_UNSUPPORTED if the terminal lacks what is needed; nothing was shown then.
+ */
+must_use struct error *browse_run(
+	struct session *session, const struct browse_options *options, int *signal);
+
+#endif
