@@ -8,24 +8,29 @@ FUZZ_SECONDS ?= 60
 .PHONY: all deps demo check check-long check-hours golden bench fuzz asan install clean
 .NOTPARALLEL:
 
-all: $(BUILD)/build.ninja ## build the program: build/sonde
+all: page $(BUILD)/build.ninja ## build the program: build/sonde
 	@ninja -C $(BUILD) --quiet program
 
 deps: ## install what building needs (Debian)
 	@.ci/deps
+
+# Once for all builds; says what it lacks, and then there are no pages.
+.PHONY: page
+page: ## build the page of `sonde report --format html`, if clang, node and npm are there
+	@src/page/build page-build
 
 .PHONY: test-deps tests asan-tests everything
 test-deps:
 	@.ci/deps test
 
 # The program and the test programs that `make check` runs: units without sanitizers are for check-long.
-tests: $(BUILD)/build.ninja
+tests: page $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet program check-programs
 
-everything: $(BUILD)/build.ninja
+everything: page $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet all
 
-asan-tests: build-asan/build.ninja
+asan-tests: page build-asan/build.ninja
 	@ninja -C build-asan --quiet program check-programs
 
 demo: deps all ## record a recursive program and look at it
@@ -69,7 +74,7 @@ install: all ## install below PREFIX (and DESTDIR)
 	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild --quiet
 
 clean: ## remove all builds
-	rm -rf build build-asan build-fuzz
+	rm -rf build build-asan build-fuzz page-build
 
 $(BUILD)/build.ninja: SETUP = $(if $(CI),-Dwerror=true)
 # Light optimization and little debug information: a third of the time to compile, and traces still have their lines. What

@@ -14,54 +14,9 @@ cd "$dir"
 log=$dir/programs.log
 fail() { echo "bench/programs.sh: $1; see $log" >&2; exit 1; }
 
-# Where this machine has Debian's packages from, by its own configuration, in whatever form that is
-# written: "URI SUITE COMPONENT" in a line each.  Without lists an archive has no label, and is known
-# by its path.
-archives() {
-	apt-get indextargets --format '$(LABEL)|$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
-		sed -n -e 's/^Debian|//p' -e '/\/debian\/* /s/^\$(LABEL)|//p' | sort -u
-}
-# URI SUITE COMPONENT: that archive, asked for sources instead of binaries.
-deb_src() {
-	printf 'Types: deb-src\nURIs: %s\nSuites: %s\nComponents: %s\nSigned-By: %s\n\n' "$@" \
-		/usr/share/keyrings/debian-archive-keyring.gpg
-}
-machine_sources() {
-	archives | while read -r uri suite component; do deb_src "$uri" "$suite" "$component"; done
-}
-# The release that has what older ones have not, or not in this form, from the same place.
-trixie_sources() {
-	archives | cut -d ' ' -f 1 | sort -u | while read -r uri; do deb_src "$uri" trixie main; done
-}
-# RELEASE ARGUMENTS...: apt-get with the lists of that release in ./apt-RELEASE
-apt_source() {
-	lists=$dir/apt-$1
-	if [ ! -d "$lists/parts" ]; then
-		mkdir -p "$lists/lists/partial" "$lists/parts"
-		"$1_sources" >"$lists/parts/debian.sources"
-		[ -s "$lists/parts/debian.sources" ] || fail "apt knows no archive of Debian's on this machine"
-	fi
-	shift
-	apt-get -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$lists/parts" \
-		-o Dir::State::lists="$lists/lists" -o APT::Sandbox::User=root "$@"
-}
-fetch() { # package, release: its sources as their author released them in ./src-PACKAGE
-	[ -d "src-$1" ] && return 0
-	release=${2:-machine}
-	[ -n "$(ls "apt-$release"/lists/*Sources* 2>/dev/null)" ] ||
-		apt_source "$release" update -qq >>"$log" 2>&1 || fail "no source package lists"
-	apt_source "$release" source -qq --tar-only "$1" >>"$log" 2>&1 || fail "cannot fetch the sources of $1"
-	unpack "$(ls "$1"_*.orig.tar.* | head -n 1)" "src-$1" >>"$log" 2>&1 || fail "cannot unpack $1"
-}
-# TARBALL FOLDER: what is in its top folder; some have none.
-unpack() {
-	rm -rf "$2.new" && mkdir "$2.new" && tar -xf "$1" -C "$2.new" || return 1
-	top=$(ls -A "$2.new")
-	if [ "$(echo "$top" | wc -l)" = 1 ] && [ -d "$2.new/$top" ]; then
-		mv "$2.new/$top" "$2" && rmdir "$2.new"
-	else
-		mv "$2.new" "$2"
-	fi
+# PACKAGE [RELEASE]: its sources as their author released them, in ./src-PACKAGE
+fetch() {
+	"$here/../.ci/debian-source" "$dir" "$@" 2>>"$log" || fail "cannot fetch the sources of $1"
 }
 
 build_lua() {

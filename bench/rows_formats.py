@@ -41,7 +41,7 @@ def reading(bench, path, *options):
 
 
 def firefox(bench, _):
-	"""A profile of the Firefox Profiler of 1.6 M samples, 500,000 stacks and 800,000 markers, which are passed over."""
+	"""A profile of the Firefox Profiler of 1.6 M samples, 500,000 stacks and 800,000 markers, which are skipped."""
 	return {"sonde": reading(bench, made(bench, "firefox"), "--limit", "20")}
 
 
@@ -64,7 +64,7 @@ def callgrind(bench, _):
 
 
 def chrome(bench, _):
-	"""A trace of Chrome of 500,000 slices with arguments, in 4 threads, and 25,000 counters, which are passed over."""
+	"""A trace of Chrome of 500,000 slices with arguments, in 4 threads, and 25,000 counters, which are skipped."""
 	return {"sonde": reading(bench, made(bench, "chrome"), "--limit", "20")}
 
 

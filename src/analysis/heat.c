@@ -1,11 +1,9 @@
-/*
- * Weights by time.  A slice's part of an off-CPU time is the difference of two shares, rounded
- * down: up to the slice's end and up to its beginning.  So the parts sum to its whole weight, and
- * all slices to the weight of the selection.
- */
+/* Weights by time; all slices sum to the weight of the selection. */
 #include "analysis/heat.h"
 
 #include <stdlib.h>
+
+#include "analysis/time_slices.h"
 
 /* A column of the shortest map. */
 #define COLUMN_NS_MIN 1000000u
@@ -15,28 +13,8 @@
 struct heating {
 	const struct selection *selection;
 	const struct samples *samples;
-	const int64_t *cpu, *real; /* [sample]; NULL: the profile has no such metric */
+	struct time_lasting lasting;
 };
-
-static const int64_t *weights_of(const struct profile *p, struct str name)
-{
-	metric_id metric;
-
-	return profile_find_metric(p, name, &metric) ? p->samples.weight[metric.i] : NULL;
-}
-
-/*
- * How long a sample lasted, at most until the end of time: off-CPU times begin at the sample's
- * time.
- */
-static uint64_t duration_ns(const struct heating *h, size_t sample)
-{
-	bool is_off = h->cpu && h->real && h->cpu[sample] == 0 && h->real[sample] > 0;
-	uint64_t lasts_ns = is_off ? (uint64_t)h->real[sample] : 0;
-	uint64_t most_ns = UINT64_MAX - h->samples->time_ns[sample];
-
-	return lasts_ns < most_ns ? lasts_ns : most_ns;
-}
 
 /* The first and the last moment shown; false: nothing is shown. */
 static bool find_span(const struct heating *h, uint64_t *begin_ns, uint64_t *last_ns)
@@ -44,7 +22,8 @@ static bool find_span(const struct heating *h, uint64_t *begin_ns, uint64_t *las
 	*begin_ns = UINT64_MAX;
 	*last_ns = 0;
 	for (size_t i = 0; i < h->samples->count; i++) {
-		uint64_t time_ns = h->samples->time_ns[i], lasts_ns = duration_ns(h, i);
+		uint64_t time_ns = h->samples->time_ns[i],
+			 lasts_ns = time_lasting_ns(&h->lasting, i);
 		uint64_t last = time_ns + (lasts_ns > 0 ? lasts_ns - 1 : 0);
 
 		if (!selection_shows_sample(h->selection, i))
@@ -90,29 +69,6 @@ static struct heat choose_slices(const struct heating *h)
 		.slices = count * HEAT_ROWS};
 }
 
-/* weight * part / whole, rounded towards zero. */
-static int64_t share(int64_t weight, uint64_t part, uint64_t whole)
-{
-	return (int64_t)((__int128)weight * (__int128)part / (__int128)whole);
-}
-
-static void spread(const struct heat *heat, int64_t *weights, uint64_t time_ns, uint64_t lasts_ns,
-	int64_t weight)
-{
-	uint64_t since_ns = time_ns - heat->begin_ns, at = since_ns / heat->slice_ns;
-	/* The part of it before the slice's end. */
-	uint64_t until_ns = heat->slice_ns - since_ns % heat->slice_ns;
-	int64_t given = 0;
-
-	for (; until_ns < lasts_ns; until_ns += heat->slice_ns) {
-		int64_t part = share(weight, until_ns, lasts_ns);
-
-		weights[at++] += part - given;
-		given = part;
-	}
-	weights[at] += weight - given;
-}
-
 static int compare_sizes(const void *a, const void *b)
 {
 	const int64_t *x = a, *y = b;
@@ -136,13 +92,15 @@ static int64_t find_much(const struct heat *heat)
 
 static void weigh(const struct heating *h, struct heat *heat, metric_id metric, struct arena *arena)
 {
+	struct time_slices slices = {heat->begin_ns, heat->slice_ns, heat->slices};
 	int64_t *weights = ARENA_ARRAY(arena, int64_t, heat->slices);
 
 	for (size_t i = 0; i < h->samples->count; i++) {
 		int64_t weight = h->samples->weight[metric.i][i];
 
 		if (weight && selection_shows_sample(h->selection, i))
-			spread(heat, weights, h->samples->time_ns[i], duration_ns(h, i), weight);
+			time_slices_add(&slices, weights, h->samples->time_ns[i],
+				time_lasting_ns(&h->lasting, i), weight);
 	}
 	heat->weight = weights;
 	heat->much = find_much(heat);
@@ -152,14 +110,11 @@ struct heat *heat_analyse(const struct selection *selection, const metric_id *me
 	struct arena *arena)
 {
 	const struct profile *p = selection->profile;
-	struct heating h = {.selection = selection, .samples = &p->samples};
+	struct heating h = {
+		.selection = selection, .samples = &p->samples, .lasting = time_lasting_of(p)};
 	const struct heat **others = ARENA_ARRAY(arena, const struct heat *, count);
 	struct heat *heat = ARENA_NEW(arena, struct heat);
 
-	if (p->samples.count) {
-		h.cpu = weights_of(p, STR("cpu-time"));
-		h.real = weights_of(p, STR("real-time"));
-	}
 	struct heat slices = choose_slices(&h);
 
 	for (size_t m = 0; m < count; m++) {

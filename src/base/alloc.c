@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -85,7 +87,9 @@ static void *gather(void *p, size_t bytes)
 }
 
 /* The end of the heap when huge pages were last requested; 0: freed memory is not kept. */
+#ifdef __GLIBC__
 static uintptr_t kept_until;
+#endif
 
 /*
  * Requests huge pages for large allocations, because a page fault for every 4 KiB of a large table

@@ -7,11 +7,22 @@
 #include "base/clock.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#ifdef __linux__
+#include <pthread.h>
+#endif
 
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * SECOND_NS + (uint64_t)ts.tv_nsec;
+}
+
+#ifdef __linux__
 static pthread_once_t shift_once = PTHREAD_ONCE_INIT;
 static uint64_t shift_ns;
 
@@ -29,19 +40,18 @@ static void read_shift(void)
 		fclose(f);
 }
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * SECOND_NS + (uint64_t)ts.tv_nsec;
-}
-
 uint64_t clock_monotonic_ns(void)
 {
 	pthread_once(&shift_once, read_shift);
 	return clock_ns(CLOCK_MONOTONIC) - shift_ns;
 }
+#else
+/* In a browser: its clock, which has no namespaces. */
+uint64_t clock_monotonic_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+#endif
 
 uint64_t clock_unix_ns(void)
 {

@@ -333,6 +333,32 @@ void escape_csv(struct strbuf *out, struct str s)
 	strbuf_deinit(&field);
 }
 
+void escape_xml(struct strbuf *out, struct str s)
+{
+	struct strbuf safe = {0};
+
+	escape_text(&safe, s);
+	for (struct str rest = strbuf_str(&safe); rest.size;) {
+		int32_t c;
+		size_t size = utf8_decode(rest, &c);
+
+		if (c == '&')
+			strbuf_add(out, STR("&amp;"));
+		else if (c == '<')
+			strbuf_add(out, STR("&lt;"));
+		else if (c == '>')
+			strbuf_add(out, STR("&gt;"));
+		else if (c == '"')
+			strbuf_add(out, STR("&quot;"));
+		else if (c == 0xfffe || c == 0xffff)
+			strbuf_add(out, STR("\xef\xbf\xbd"));
+		else
+			strbuf_add(out, (struct str){rest.data, size});
+		rest = (struct str){rest.data + size, rest.size - size};
+	}
+	strbuf_deinit(&safe);
+}
+
 static size_t character_width(int32_t c)
 {
 	if (c < 0)

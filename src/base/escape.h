@@ -25,6 +25,11 @@ void quote_json(struct strbuf *out, struct str s);
  */
 void escape_csv(struct strbuf *out, struct str s);
 /*
+ * Text or an attribute's value of XML 1.0 or HTML, with escape_text applied: no control characters,
+ * and no U+FFFE or U+FFFF (sections 2.2 and 2.4).
+ */
+void escape_xml(struct strbuf *out, struct str s);
+/*
  * One frame of folded text: the name as escape_text has it, with ';' as \x3b, "[unknown]" if it is
  * blank. with_module: "module`name" if the module is not blank, with any earlier '`', at which a
  * reader would split the two, as \x60.

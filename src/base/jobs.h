@@ -7,6 +7,7 @@
  * order, by one thread.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The processors that this process may run on, at least 1. */
@@ -20,5 +21,23 @@ typedef void jobs_fn(void *context, size_t part);
  * the rest.  threads 0 counts as 1.  A thread costs about 50 us, so parts should take longer.
  */
 void jobs_run(size_t threads, size_t count, jobs_fn *fn, void *context);
+
+/*
+ * Work on a sequence of items, which threads prepare ahead: while one uses the items of a window,
+ * in order, the others prepare those of the next window.
+ */
+struct jobs_ahead {
+	size_t item_bytes;
+	/* Sets up the next item; false: there are no more.  An item is zero, or was used before. */
+	bool (*next)(void *context, void *item);
+	/* It may use nothing that `use`, or preparing another item, changes. */
+	void (*prepare)(void *context, void *item);
+	void (*use)(void *context, void *item);
+	/* Frees what the item holds; NULL: nothing. */
+	void (*deinit)(void *item);
+};
+
+/* Does all items on at most that many threads, at most 2 * window items being in memory. */
+void jobs_run_ahead(size_t threads, size_t window, const struct jobs_ahead *work, void *context);
 
 #endif

@@ -3,11 +3,15 @@
 
 /*
  * Sorting by a 64-bit key, in linear time: for tables of some ten thousand entries, libc's qsort,
- * with a function call for each comparison, takes several times as long.
+ * with a function call for each comparison, takes several times as long.  And what such functions
+ * consist of.
  */
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* -1, 0 or 1; "?:" between two of them makes the second decide where the first is 0. */
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
 /* An item to sort: its key and its index. */
 struct sort_item {

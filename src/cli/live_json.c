@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/escape.h"
+#include "base/sort.h"
 #include "live/totals.h"
 #include "zonereport/said.h"
 
@@ -152,7 +153,7 @@ static int by_value(const void *a, const void *b)
 {
 	const double *x = a, *y = b;
 
-	return (*x > *y) - (*x < *y);
+	return COMPARE(*x, *y);
 }
 
 static void put_frame_times(struct strbuf *out, const struct zone_history *history)

@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "obj/objfile.h"
 #include "record/processes/object_table.h"
@@ -71,16 +72,14 @@ static int by_code(const void *a, const void *b)
 	uint64_t x = ((const struct wanted *)a)->function->code;
 	uint64_t y = ((const struct wanted *)b)->function->code;
 
-	return (x > y) - (x < y);
+	return COMPARE(x, y);
 }
 
 static int by_place(const void *a, const void *b)
 {
 	const struct wanted *x = a, *y = b;
 
-	if (x->object != y->object)
-		return x->object < y->object ? -1 : 1;
-	return (x->obj_addr > y->obj_addr) - (x->obj_addr < y->obj_addr);
+	return COMPARE(x->object, y->object) ?: COMPARE(x->obj_addr, y->obj_addr);
 }
 
 /* The first one at or above the address. */

@@ -16,6 +16,7 @@
 #include "cli/note_messages.h"
 #include "cli/output.h"
 #include "cli/pager.h"
+#include "page/page.h"
 #include "session/values.h"
 
 #define WIDTH_DEFAULT 80u
@@ -82,13 +83,21 @@ static struct text_style make_style(
 	return style;
 }
 
-static struct error *draw(
-	const struct answer *answer, const struct text_style *style, struct sink *sink)
+static struct error *draw(const struct report_options *options, const struct answer *answer,
+	const struct text_style *style, struct sink *sink)
 {
-	struct error *err;
+	struct error *err = NULL, *lost;
 
-	answer_draw(answer, style, sink);
-	err = sink_finish(sink);
+	if (answer->format->is_page)
+		err = page_write(sink, answer->reports[0]->profile, &options->question);
+	else
+		answer_draw(answer, style, sink);
+	lost = sink_finish(sink);
+	if (err) {
+		error_destroy(lost);
+		return err;
+	}
+	err = lost;
 	if (err && err->kind == ERROR_SYSTEM && err->code == EPIPE) {
 		error_destroy(err);
 		err = NULL;
@@ -107,10 +116,10 @@ static struct error *print_to(struct output *output, const struct report_options
 
 	if (!terminal || options->no_pager || !pager_start(&pager)) {
 		output_sink(output, PACKING_NONE, &sink);
-		return draw(answer, &style, &sink);
+		return draw(options, answer, &style, &sink);
 	}
 	sink_init(&sink, pager.fd, "the pager");
-	err = draw(answer, &style, &sink);
+	err = draw(options, answer, &style, &sink);
 	pager_finish(&pager);
 	return err;
 }

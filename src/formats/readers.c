@@ -16,11 +16,15 @@ const struct reader *const readers[] = {
 	&reader_dump,
 	&reader_firefox,
 	&reader_folded,
+#ifndef SONDE_BYTES_ONLY
 	&reader_gmon,
 	&reader_gprofng,
+#endif
 	&reader_heaptrack,
 	&reader_perf_script,
+#ifndef SONDE_BYTES_ONLY
 	&reader_uftrace,
+#endif
 	&reader_otlp,
 	&reader_pprof,
 	&reader_gperftools_cpu,
@@ -29,8 +33,10 @@ const struct reader *const readers[] = {
 	&reader_speedscope,
 	&reader_chrome,
 	&reader_perfetto,
+#ifndef SONDE_BYTES_ONLY
 	&reader_perf_data,
 	&reader_zones,
+#endif
 	NULL,
 };
 

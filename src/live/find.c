@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "live/places.h"
 
 /* Every process is checked again in one of this many rounds. */
@@ -44,7 +45,7 @@ static int by_pid(const void *a, const void *b)
 {
 	const struct live_program *x = a, *y = b;
 
-	return (x->process.pid > y->process.pid) - (x->process.pid < y->process.pid);
+	return COMPARE(x->process.pid, y->process.pid);
 }
 
 static void add_program(struct live_list *list, struct seen *seen)

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/saturate.h"
 
 static uint64_t arc_hash(const void *row)
 {
@@ -30,12 +31,6 @@ void arc_table_deinit(struct arc_table *t)
 {
 	row_table_deinit(&t->arcs);
 	weight_rows_deinit(&t->costs);
-}
-
-static void add_saturating(uint64_t *sum, uint64_t more)
-{
-	if (__builtin_add_overflow(*sum, more, sum))
-		*sum = UINT64_MAX;
 }
 
 uint32_t arc_table_add(struct arc_table *t, function_id caller, function_id callee, uint64_t calls,

@@ -1,6 +1,7 @@
 /*
  * Builds a profile: interns rows into tables, each of which is paid for from the input's budget.
- * builder_weights.c sums weights, builder_finish.c makes the profile.
+ * Rows beyond the budget are replaced by one of each kind, named "[left out]", and counted in
+ * notes.  builder_weights.c sums weights, builder_finish.c makes the profile.
  */
 #include "model/builder.h"
 
@@ -78,12 +79,6 @@ metric_id builder_metric(struct builder *b, struct str name, struct str unit)
 	return id;
 }
 
-/* An interned string that there is always room for. */
-string_id builder_string_of_ours(struct builder *b, struct str s)
-{
-	return (string_id){str_table_intern(&b->strings, s)};
-}
-
 void builder_answer_for(struct builder *b, uint64_t input_bytes)
 {
 	if (!b->has_input)
@@ -106,6 +101,90 @@ bool builder_has_room(const struct builder *b, uint64_t bytes)
 	return budget_has(&b->budget, bytes);
 }
 
+/* ---- Rows of our own, for which there is always room: what replaces rows beyond the budget */
+
+static string_id string_of_ours(struct builder *b, struct str s)
+{
+	return (string_id){str_table_intern(&b->strings, s)};
+}
+
+/* Adds the frames that builder_place has made without a lookup to the lookup. */
+static void frames_enter(struct builder *b)
+{
+	if (unlikely(b->frames.apart))
+		row_table_enter(&b->frames, &frame_rows);
+}
+
+static string_id name_left_out(struct builder *b)
+{
+	return string_of_ours(b, STR("[left out]"));
+}
+
+static object_id object_left_out(struct builder *b)
+{
+	struct object o = {.path = name_left_out(b), .kind = OBJECT_UNKNOWN};
+
+	return (object_id){row_table_intern(&b->objects, &object_rows, &o)};
+}
+
+static function_id function_of_ours(struct builder *b, string_id name)
+{
+	struct function f = {.name = name, .object = {NO_ID}};
+
+	return (function_id){row_table_intern(&b->functions, &function_rows, &f)};
+}
+
+static frame_id frame_of_ours(struct builder *b, function_id function)
+{
+	struct frame f = {.function = function};
+
+	frames_enter(b);
+	return (frame_id){row_table_intern(&b->frames, &frame_rows, &f)};
+}
+
+static function_id function_left_out(struct builder *b)
+{
+	return function_of_ours(b, name_left_out(b));
+}
+
+static frame_id frame_left_out(struct builder *b)
+{
+	return frame_of_ours(b, function_left_out(b));
+}
+
+stack_id builder_stack_left_out(struct builder *b)
+{
+	return stack_table_intern(&b->stacks, (stack_id){0}, frame_left_out(b));
+}
+
+stack_id builder_stack_of_none(struct builder *b)
+{
+	string_id name = string_of_ours(b, STR("[no stack]"));
+
+	return stack_table_intern(
+		&b->stacks, (stack_id){0}, frame_of_ours(b, function_of_ours(b, name)));
+}
+
+static process_id process_left_out(struct builder *b)
+{
+	struct process p = {.pid = -1, .name = name_left_out(b)};
+
+	if (b->process_left_out.i == NO_ID)
+		b->process_left_out.i = row_table_push(&b->processes, &process_rows, &p);
+	return b->process_left_out;
+}
+
+static thread_id thread_left_out(struct builder *b)
+{
+	struct thread t = {.tid = -1, .process = process_left_out(b), .name = name_left_out(b)};
+
+	if (b->thread_left_out.i == NO_ID)
+		b->thread_left_out.i = row_table_push(&b->threads, &thread_rows, &t);
+	return b->thread_left_out;
+}
+
+/* ---- Rows from the input */
+
 string_id builder_string(struct builder *b, struct str s)
 {
 	uint64_t price = BUDGET_NAME_BYTES + (uint64_t)s.size;
@@ -118,9 +197,9 @@ string_id builder_string(struct builder *b, struct str s)
 		if (str_table_find(&b->strings, s, &id.i))
 			return id;
 		(void)refuse(b, BUDGET_NAME);
-		return builder_name_left_out(b);
+		return name_left_out(b);
 	}
-	id = builder_string_of_ours(b, s);
+	id = string_of_ours(b, s);
 	if (b->strings.count > before)
 		budget_take(&b->budget, price);
 	return id;
@@ -156,7 +235,7 @@ object_id builder_object(
 
 	if (intern(b, BUDGET_OBJECT, BUDGET_OBJECT_BYTES, &b->objects, &object_rows, &o, &id.i))
 		return id;
-	return builder_object_left_out(b);
+	return object_left_out(b);
 }
 
 function_id builder_function(
@@ -182,7 +261,7 @@ function_id builder_function_called(struct builder *b, string_id name, struct st
 
 	if (!intern(b, BUDGET_FUNCTION, BUDGET_FUNCTION_BYTES, &b->functions, &function_rows, &f,
 		    &id.i))
-		return builder_function_left_out(b);
+		return function_left_out(b);
 	struct function *row = (struct function *)b->functions.rows + id.i;
 
 	if (aliases.size && row->aliases.i == 0)
@@ -194,10 +273,10 @@ frame_id builder_frame_seek(struct builder *b, const struct frame *f, uint64_t p
 {
 	frame_id id;
 
-	builder_frames_enter(b);
+	frames_enter(b);
 	if (intern(b, BUDGET_FRAME, price, &b->frames, &frame_rows, f, &id.i))
 		return id;
-	return builder_frame_left_out(b);
+	return frame_left_out(b);
 }
 
 frame_id builder_frame(struct builder *b, function_id function, string_id file, uint32_t line,
@@ -220,7 +299,7 @@ static stack_id stack_known(struct builder *b, stack_id parent, frame_id frame)
 	if (known.i)
 		return known;
 	/* A frame that is itself left out has been counted already. */
-	if (parent.i == 0 && frame.i == builder_frame_left_out(b).i)
+	if (parent.i == 0 && frame.i == frame_left_out(b).i)
 		return builder_stack_left_out(b);
 	(void)refuse(b, BUDGET_STACK);
 	return parent.i ? parent : builder_stack_left_out(b);
@@ -306,7 +385,7 @@ function_id builder_stack_function(const struct builder *b, stack_id stack)
 process_id builder_process(struct builder *b, int64_t pid, uint64_t start_ns, struct str name)
 {
 	if (!pay(b, BUDGET_THREAD, BUDGET_THREAD_BYTES))
-		return builder_process_left_out(b);
+		return process_left_out(b);
 	struct process p = {.pid = pid, .start_ns = start_ns, .name = builder_string(b, name)};
 
 	return (process_id){row_table_push(&b->processes, &process_rows, &p)};
@@ -316,7 +395,7 @@ thread_id builder_thread(
 	struct builder *b, int64_t tid, process_id process, uint64_t start_ns, struct str name)
 {
 	if (!pay(b, BUDGET_THREAD, BUDGET_THREAD_BYTES))
-		return builder_thread_left_out(b);
+		return thread_left_out(b);
 	struct thread t = {.tid = tid,
 		.process = process,
 		.name = builder_string(b, name),
@@ -340,7 +419,7 @@ uint32_t builder_arc_cost(struct builder *b, function_id caller, function_id cal
 
 	if (unlikely(!budget_has(&b->budget, price)) && !arc_table_has(&b->arcs, caller, callee)) {
 		(void)refuse(b, BUDGET_ARC);
-		caller = callee = builder_function_left_out(b);
+		caller = callee = function_left_out(b);
 	}
 	uint32_t arc = arc_table_add(&b->arcs, caller, callee, calls, cost, b->metrics.count);
 	if (b->arcs.arcs.count > before)
@@ -354,7 +433,7 @@ label_id builder_label(struct builder *b, const struct label *label)
 		label->unit.i < b->strings.count);
 	if (label_tables_takes(&b->labels, label))
 		return label_tables_label(&b->labels, label);
-	struct label left_out = {.key = builder_name_left_out(b), .text = builder_name_left_out(b)};
+	struct label left_out = {.key = name_left_out(b), .text = name_left_out(b)};
 
 	(void)refuse(b, BUDGET_LABEL);
 	return label_tables_label(&b->labels, &left_out);
@@ -428,13 +507,22 @@ void builder_note(struct builder *b, enum note_kind kind, uint64_t count, const 
 	char *text = xvasprintf(format, args);
 	va_end(args);
 	if (takes_note(b, str_from(text))) {
-		struct note n = {.kind = kind, .text = builder_string_of_ours(b, str_from(text))};
+		struct note n = {.kind = kind, .text = string_of_ours(b, str_from(text))};
 		uint32_t row = row_table_intern(&b->notes, &note_rows, &n);
 		add_saturating(&((struct note *)b->notes.rows)[row].count, count);
 	} else {
 		(void)refuse(b, BUDGET_NOTE);
 	}
 	free(text);
+}
+
+void builder_note_refused(struct builder *b)
+{
+	b->has_input = false;
+	for (enum budget_row row = 0; row < BUDGET_ROW_COUNT; row++)
+		if (b->budget.refused[row])
+			builder_note(b, NOTE_TRUNCATED, b->budget.refused[row], "%s",
+				budget_sentence(row));
 }
 
 struct builder_header *builder_header(struct builder *b)

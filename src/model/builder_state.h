@@ -2,7 +2,9 @@
 #define SONDE_MODEL_BUILDER_STATE_H
 
 /*
- * The builder's state while it reads a profile; private to builder*.c.
+ * The builder's state while it reads a profile; private to builder*.c.  These are three nouns that
+ * share it: rows and what they cost (builder.c), weights and samples (builder_weights.c), and the
+ * profile that is made of both at the end (builder_finish.c).
  */
 
 #include "model/builder.h"
@@ -12,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/row_table.h"
+#include "base/saturate.h"
 #include "base/vec.h"
 #include "model/arc_table.h"
 #include "model/budget.h"
@@ -64,9 +67,6 @@ struct builder {
 /* Frees the columns of weights, as many as the metric table has rows. */
 void builder_columns_destroy(struct builder *b);
 
-/* Interns a name for which there is always room. */
-string_id builder_string_of_ours(struct builder *b, struct str s);
-
 /* The frame's number; a new frame is charged for.  Without room, that of the left-out frame. */
 frame_id builder_frame_seek(struct builder *b, const struct frame *f, uint64_t price);
 /* The same; frames mostly recur in the order of first use, so the next one is tried first. */
@@ -81,33 +81,11 @@ static inline frame_id builder_frame_intern(
 	return id;
 }
 
-/* Adds the frames that builder_place has made without a lookup to the lookup. */
-static inline void builder_frames_enter(struct builder *b)
-{
-	if (unlikely(b->frames.apart))
-		row_table_enter(&b->frames, &frame_rows);
-}
-
-/* The number of a place's frame, if builder_place has not found it right after the last one. */
-frame_id builder_place_seek(struct builder *b, const struct frame *f);
 /* Makes each place's stack, and adds its weights to the columns of stacks. */
 void builder_places_end(struct builder *b);
 
-/* The rows that replace everything of their kind without room; made when first needed. */
-string_id builder_name_left_out(struct builder *b);
-/* An object with that name. */
-object_id builder_object_left_out(struct builder *b);
-/* A function with that name, in no object. */
-function_id builder_function_left_out(struct builder *b);
-/* The frame of that function. */
-frame_id builder_frame_left_out(struct builder *b);
-/* The stack of that frame alone. */
+/* The stack that replaces those without room; made when first needed. */
 stack_id builder_stack_left_out(struct builder *b);
-/* A process with that name. */
-process_id builder_process_left_out(struct builder *b);
-/* A thread with that name and process. */
-thread_id builder_thread_left_out(struct builder *b);
-
 /* The stack of the function "[no stack]" alone, in no object. */
 stack_id builder_stack_of_none(struct builder *b);
 /*
@@ -132,12 +110,6 @@ static inline bool pay(struct builder *b, enum budget_row row, uint64_t price)
 		return refuse(b, row);
 	budget_take(&b->budget, price);
 	return true;
-}
-
-static inline void add_saturating(uint64_t *sum, uint64_t more)
-{
-	if (__builtin_add_overflow(*sum, more, sum))
-		*sum = UINT64_MAX;
 }
 
 /* Wraps if the sum exceeds 63 bits; builder_finish refuses that profile. */

@@ -3,6 +3,9 @@
  *
  * Whether sums fit is decided by the sums of each sign (weight_rows.h), so it does not depend on
  * the order of calls and no partial sum can overflow; builder_finish checks it.
+ *
+ * The stacks of places are made at the end, and their frames mostly without a lookup
+ * (place_runs.h).
  */
 #include "model/builder.h"
 
@@ -64,6 +67,44 @@ void builder_weight(struct builder *b, stack_id stack, const int64_t *weight, ui
 		row_samples_add(b, row, samples);
 }
 
+/* ---- Places, of a profile without stacks: each is a frame, and the stack of it alone */
+
+static void places_begin(struct builder *b)
+{
+	b->has_weights = b->has_places = b->samples_unknown = true;
+	weight_rows_begin(&b->weights, b->metrics.count);
+}
+
+/* The frame's number, if the order of places gives it. */
+static frame_id seek_in_order(struct builder *b, const struct frame *f, uint64_t price)
+{
+	const struct place_run *run = place_runs_of(&b->place_runs, f->function);
+	frame_id id;
+
+	if (place_run_is_behind(run, f) && budget_has(&b->budget, price)) {
+		id.i = row_table_push_apart(&b->frames, &frame_rows, f);
+		budget_take(&b->budget, price);
+	} else if (!place_run_find(run, b->frames.rows, f, &id)) {
+		id = builder_frame_seek(b, f, price);
+	}
+	if (b->frames.count == b->place_runs.count + 1 && id.i == b->place_runs.count)
+		place_runs_add(&b->place_runs, f);
+	return id;
+}
+
+/* The place's frame, which is not the one after the last. */
+static frame_id place_seek(struct builder *b, const struct frame *f)
+{
+	uint64_t price = BUDGET_FRAME_BYTES + BUDGET_STACK_BYTES + b->row_price;
+
+	if (!b->has_places)
+		places_begin(b);
+	/* There are more frames once something is left out: those that replace it. */
+	if (b->place_runs.count != b->frames.count)
+		return builder_frame_seek(b, f, price);
+	return seek_in_order(b, f, price);
+}
+
 frame_id builder_place(struct builder *b, const struct frame *frame, const int64_t *weight)
 {
 	frame_id id = {b->frame_before + 1};
@@ -71,7 +112,7 @@ frame_id builder_place(struct builder *b, const struct frame *frame, const int64
 	/* Places mostly recur in the order in which they first came. */
 	if (id.i >= b->frames.count ||
 		!frame_same(row_table_row(&b->frames, &frame_rows, id.i), frame))
-		id = builder_place_seek(b, frame);
+		id = place_seek(b, frame);
 	b->frame_before = id.i;
 	weight_rows_add(&b->weights, (size_t)id.i + 1, weight);
 	return id;
@@ -85,6 +126,21 @@ int64_t builder_place_sum(const struct builder *b, metric_id metric)
 
 	return (int64_t)(bounds->of[0] - bounds->of[1]);
 }
+
+void builder_places_end(struct builder *b)
+{
+	uint32_t count = (uint32_t)b->frames.count;
+
+	if (!b->has_places)
+		return;
+	assert(stack_table_count(&b->stacks) == 1 && b->rows.count == 1);
+	for (uint32_t i = 0; i < count; i++)
+		(void)row_index_add(
+			&b->rows, stack_table_push(&b->stacks, (stack_id){0}, (frame_id){i}));
+	place_runs_deinit(&b->place_runs);
+}
+
+/* ---- Samples */
 
 static void push_sample(struct builder *b, stack_id stack, thread_id thread, uint64_t time_ns,
 	const int64_t *weight)

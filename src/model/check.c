@@ -304,11 +304,8 @@ static struct error *check_samples(const struct profile *p)
 /* As numbers: below 0, 0, above 0. */
 static int tick_order(const struct tick *a, const struct tick *b)
 {
-	if (a->process.i != b->process.i)
-		return a->process.i < b->process.i ? -1 : 1;
-	if (a->stream.i != b->stream.i)
-		return a->stream.i < b->stream.i ? -1 : 1;
-	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+	return COMPARE(a->process.i, b->process.i) ?: COMPARE(a->stream.i, b->stream.i) ?:
+	       COMPARE(a->start_ns, b->start_ns);
 }
 
 static struct error *check_ticks(const struct profile *p)

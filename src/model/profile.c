@@ -3,6 +3,8 @@
  */
 #include "model/profile.h"
 
+#include <inttypes.h>
+
 const char *const object_kind_names[OBJECT_KIND_COUNT + 1] = {
 	[OBJECT_USER] = "user",
 	[OBJECT_KERNEL] = "kernel",
@@ -44,6 +46,13 @@ bool note_shows_count(const struct note *note)
 {
 	return note->kind != NOTE_NO_SYMBOLS && note->kind != NOTE_INCOMPLETE &&
 	       note->kind != NOTE_INFO && note->count > 1;
+}
+
+void profile_note_text(const struct profile *p, const struct note *note, struct strbuf *out)
+{
+	if (note_shows_count(note))
+		strbuf_printf(out, "%" PRIu64 " ", note->count);
+	strbuf_add(out, profile_string(p, note->text));
 }
 
 void profile_destroy(struct profile *p)

@@ -353,6 +353,8 @@ static inline uint64_t profile_samples(const struct profile *p, uint32_t stack)
 {
 	return p->row_samples[profile_row(p, stack)];
 }
+/* Adds the note's text to out, after its count if that is shown. */
+void profile_note_text(const struct profile *p, const struct note *note, struct strbuf *out);
 /* Base name of a load object's path; empty for NO_ID. */
 struct str profile_module(const struct profile *p, object_id id);
 /* How many labels are in a set; profile_label_ids writes as many, in the order of their ids. */

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "base/saturate.h"
 #include "base/vec.h"
 
 /* The sums of the positive and of the negative weights, without sign; saturate at UINT64_MAX. */
@@ -24,16 +25,13 @@ struct weight_bounds {
 static inline void weight_bounds_add(struct weight_bounds *b, int64_t weight)
 {
 	uint64_t more = weight < 0 ? 0 - (uint64_t)weight : (uint64_t)weight;
-	uint64_t *sum = &b->of[weight < 0];
 
-	if (__builtin_add_overflow(*sum, more, sum))
-		*sum = UINT64_MAX;
+	add_saturating(&b->of[weight < 0], more);
 }
 static inline void weight_bounds_join(struct weight_bounds *b, const struct weight_bounds *more)
 {
 	for (int i = 0; i < 2; i++)
-		if (__builtin_add_overflow(b->of[i], more->of[i], &b->of[i]))
-			b->of[i] = UINT64_MAX;
+		add_saturating(&b->of[i], more->of[i]);
 }
 /* Adds all; many at a time if they are so small that no sum of them can exceed 64 bits. */
 static inline void weight_bounds_add_all(

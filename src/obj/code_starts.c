@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "obj/code_frames.h"
 
 void code_starts_deinit(struct code_starts *starts)
@@ -13,7 +14,7 @@ static int compare_addrs(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-	return (x > y) - (x < y);
+	return COMPARE(x, y);
 }
 
 void code_starts_sort(struct code_starts *starts)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "obj/objfile.h"
 
 /* At most this many symbols that begin before an address are examined. */
@@ -64,9 +65,7 @@ static int compare(const void *a, const void *b, void *context)
 	const struct data_symbol *x = a, *y = b;
 
 	(void)context;
-	if (x->low != y->low)
-		return x->low < y->low ? -1 : 1;
-	return (x->high > y->high) - (x->high < y->high);
+	return COMPARE(x->low, y->low) ?: COMPARE(x->high, y->high);
 }
 
 void data_symbols_init(struct data_symbols *symbols, struct objfile *object, struct objfile *debug)

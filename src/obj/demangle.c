@@ -8,8 +8,10 @@
  */
 #include "obj/demangle.h"
 
-#include <setjmp.h>
 #include <stdlib.h>
+#ifndef __wasm__
+#include <setjmp.h>
+#endif
 
 #include <libiberty/demangle.h>
 
@@ -80,17 +82,32 @@ bool demangle_is_mangled(struct str name)
 /* The output of one run of libiberty so far. */
 struct output {
 	struct strbuf text;
+	bool is_full;
+#ifndef __wasm__
 	jmp_buf enough;
+#endif
 };
+
+/* WebAssembly has no longjmp here: libiberty goes on, and the rest is not kept. */
+static void output_leave(struct output *out)
+{
+	out->is_full = true;
+#ifndef __wasm__
+	longjmp(out->enough, 1);
+#endif
+}
 
 static void output_add(const char *piece, size_t size, void *opaque)
 {
 	struct output *out = opaque;
 
+	if (out->is_full)
+		return;
 	if (size > DEMANGLE_OUTPUT_MAX - out->text.size) {
 		strbuf_add(&out->text, (struct str){piece, DEMANGLE_OUTPUT_MAX - out->text.size});
 		strbuf_add(&out->text, STR("…"));
-		longjmp(out->enough, 1);
+		output_leave(out);
+		return;
 	}
 	strbuf_add(&out->text, (struct str){piece, size});
 }
@@ -107,11 +124,14 @@ static bool may_be_rust(const char *mangled)
 /* Prints a name of C++ or Rust; false if it is not well-formed, or too long. */
 static bool print_bounded(const char *mangled, struct output *out)
 {
+#ifndef __wasm__
 	if (setjmp(out->enough))
 		return true;
+#endif
 	if (may_be_rust(mangled) && rust_demangle_callback(mangled, OPTIONS, output_add, out))
 		return true;
 	strbuf_clear(&out->text);
+	out->is_full = false;
 	size_t size = strlen(mangled);
 	if (size > CPP_UNLIMITED_MAX)
 		return false;

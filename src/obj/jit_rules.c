@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 
 /* Where pieces of code overlap, only this many are examined, nearest first. */
 enum { STEPS_MAX = 512 };
@@ -28,7 +29,7 @@ void jit_rules_deinit(struct jit_rules *rules)
 
 static int compare(uint64_t a, uint64_t b)
 {
-	return (a > b) - (a < b);
+	return COMPARE(a, b);
 }
 
 static int compare_codes(const void *pa, const void *pb)

@@ -2,6 +2,11 @@
  * The stack walk: looks up the rule for a frame's pc and steps out of the frame by that rule, until
  * the outermost frame.
  *
+ * A rule is the object's, the program's own for code that it generated, or derived from the code's
+ * instructions (live_rules.h).  Where none holds, and where a rule needs a frame pointer that is
+ * unknown, heuristics/ may find the caller: this file counts each such step, and marks the callers
+ * that may be wrong.
+ *
  * A direct-mapped cache holds the rules by pc: samples fall in few places, and callers repeat even
  * more.  A miss costs a search of the mappings and of the object's table.
  *
@@ -15,11 +20,12 @@
 #include "base/alloc.h"
 #include "base/vec.h"
 #include "obj/cfi.h"
-#include "unwind/guess.h"
+#include "unwind/heuristics/guess.h"
+#include "unwind/heuristics/lost_bp.h"
 #include "unwind/history.h"
 #include "unwind/live_rules.h"
 #include "unwind/print.h"
-#include "unwind/lost_bp.h"
+#include "unwind/return_address.h"
 #include "unwind/slow.h"
 #include "unwind/step.h"
 
@@ -46,7 +52,7 @@ struct unwind_walker {
 	struct unwind_counts counts;
 	uint64_t epoch; /* the upper bits of the generations in the cache */
 	struct place cache[CACHE_SIZE];
-	struct guess_cache guesses;
+	struct return_cache returns;
 	struct lost_bp_cache depths;
 	struct live_rules live;
 };
@@ -116,8 +122,8 @@ static uint32_t place_state(const struct unwind_space *space, uint32_t flags)
 static bool is_signal_return(const struct walk *w, uint64_t pc)
 {
 	if (w->flags & FRAME_INTERRUPTED)
-		return guess_is_in_signal_return(w->space->arch, w->memory, pc);
-	return guess_is_signal_return(w->space->arch, w->memory, pc);
+		return signal_return_is_around(w->space->arch, w->memory, pc);
+	return signal_return_is_at(w->space->arch, w->memory, pc);
 }
 
 /* The program's own rule is better than one derived from the code after a place. */
@@ -149,7 +155,7 @@ static const struct cfi_rule *find_rule(
 	if (at_pc->kind == CFI_NONE && is_signal_return(w, pc))
 		return &signal_rule;
 	if (rule->kind == CFI_NONE && at_pc->kind != CFI_NONE &&
-		!guess_is_return_address(&w->walker->guesses, w->space, w->memory, pc))
+		!return_address_is_plausible(&w->walker->returns, w->space, w->memory, pc))
 		return &begin_rule;
 	return rule->kind == CFI_NONE && at_pc->kind == CFI_NONE ? find_live_rule(w, pc, va) : rule;
 }
@@ -240,6 +246,63 @@ static struct unwind_frame *add_frame(struct walk *w, const struct place *place)
 	return frame;
 }
 
+/* ---- heuristics: what may be wrong is counted here, and a guess is marked ---- */
+
+/* Notes that the caller of the current frame, if any, is a guess. */
+static void note_guess(struct walk *w)
+{
+	if (w->stack->guessed++ == 0)
+		w->stack->guess_at = w->walker->frames.count;
+}
+
+/*
+ * Searches for an unknown frame pointer, as of threads seen asleep. return_offset: from it to the
+ * return address.  False: it is known but useless, or not found.
+ */
+static bool regain_bp(struct walk *w, const struct place *place, uint64_t return_offset)
+{
+	struct lost_bp frame = {
+		.returns = &w->walker->returns,
+		.cache = &w->walker->depths,
+		.space = w->space,
+		.memory = w->memory,
+		.va = w->flags & FRAME_INTERRUPTED ? place->pc : call_va(place->pc),
+		.sp = w->regs.value[UNWIND_REG_SP],
+		.return_offset = return_offset,
+	};
+	enum lost_bp_verdict verdict;
+	uint64_t bp;
+
+	if (unwind_regs_know(&w->regs, UNWIND_REG_BP) || !w->space->arch->decode)
+		return false;
+	verdict = lost_bp_find(&frame, &bp);
+	if (verdict == LOST_BP_NOT_FOUND)
+		return false;
+	unwind_regs_set(&w->regs, UNWIND_REG_BP, bp);
+	w->walker->counts.heuristic_steps++;
+	if (verdict == LOST_BP_GUESSED)
+		note_guess(w);
+	return true;
+}
+
+static enum step step_by_guess(struct walk *w, const struct place *place)
+{
+	bool interrupted = w->flags & FRAME_INTERRUPTED;
+
+	/* A return address outside all code is invalid. */
+	if (place->object == UINT32_MAX && !interrupted)
+		return STEP_NO_RULE;
+	w->walker->counts.heuristic_steps++;
+	enum step step =
+		guess_step(&w->walker->returns, w->space, interrupted, &w->regs, w->memory);
+
+	if (step == STEP_NO_RULE && regain_bp(w, place, FRAME_RETURN_OFFSET))
+		step = guess_step(&w->walker->returns, w->space, interrupted, &w->regs, w->memory);
+	if (step == STEP_CALLER)
+		note_guess(w);
+	return step;
+}
+
 /* ---- steps ---- */
 
 /*
@@ -276,43 +339,6 @@ static inline enum step simple_step(struct walk *w, const struct cfi_rule *rule,
 	return STEP_CALLER;
 }
 
-/* Notes that the caller of the current frame, if any, is a guess. */
-static void note_guess(struct walk *w)
-{
-	if (w->stack->guessed++ == 0)
-		w->stack->guess_at = w->walker->frames.count;
-}
-
-/*
- * Searches for an unknown frame pointer, as of threads seen asleep. return_offset: from it to the
- * return address.  False: it is known but useless, or not found.
- */
-static bool regain_bp(struct walk *w, const struct place *place, uint64_t return_offset)
-{
-	struct lost_bp frame = {
-		.guesses = &w->walker->guesses,
-		.cache = &w->walker->depths,
-		.space = w->space,
-		.memory = w->memory,
-		.va = w->flags & FRAME_INTERRUPTED ? place->pc : call_va(place->pc),
-		.sp = w->regs.value[UNWIND_REG_SP],
-		.return_offset = return_offset,
-	};
-	enum lost_bp_verdict verdict;
-	uint64_t bp;
-
-	if (unwind_regs_know(&w->regs, UNWIND_REG_BP) || !w->space->arch->decode)
-		return false;
-	verdict = lost_bp_find(&frame, &bp);
-	if (verdict == LOST_BP_NOT_FOUND)
-		return false;
-	unwind_regs_set(&w->regs, UNWIND_REG_BP, bp);
-	w->walker->counts.heuristic_steps++;
-	if (verdict == LOST_BP_GUESSED)
-		note_guess(w);
-	return true;
-}
-
 /* Goroutines return to a place without a call: after the first byte of their outermost function. */
 static bool is_outermost_return(const struct walk *w, uint64_t return_va)
 {
@@ -328,8 +354,8 @@ static bool is_outermost_return(const struct walk *w, uint64_t return_va)
 
 static bool is_return_address(struct walk *w, uint64_t va)
 {
-	return guess_is_return_address(&w->walker->guesses, w->space, w->memory, va) ||
-	       guess_is_signal_return(w->space->arch, w->memory, va) || is_outermost_return(w, va);
+	return return_address_is_plausible(&w->walker->returns, w->space, w->memory, va) ||
+	       signal_return_is_at(w->space->arch, w->memory, va) || is_outermost_return(w, va);
 }
 
 /*
@@ -359,24 +385,6 @@ static enum step step_by_table(struct walk *w, const struct place *place)
 	if (step == STEP_NO_RULE && regain_bp(w, place, FRAME_RETURN_OFFSET))
 		step = slow_step(
 			w->space->arch, mapping->table, rule, interrupted, &w->regs, w->memory);
-	return step;
-}
-
-static enum step step_by_guess(struct walk *w, const struct place *place)
-{
-	bool interrupted = w->flags & FRAME_INTERRUPTED;
-
-	/* A return address outside all code is invalid. */
-	if (place->object == UINT32_MAX && !interrupted)
-		return STEP_NO_RULE;
-	w->walker->counts.heuristic_steps++;
-	enum step step =
-		guess_step(&w->walker->guesses, w->space, interrupted, &w->regs, w->memory);
-
-	if (step == STEP_NO_RULE && regain_bp(w, place, FRAME_RETURN_OFFSET))
-		step = guess_step(&w->walker->guesses, w->space, interrupted, &w->regs, w->memory);
-	if (step == STEP_CALLER)
-		note_guess(w);
 	return step;
 }
 

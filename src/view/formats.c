@@ -1,5 +1,5 @@
 /*
- * The table of output formats.
+ * The table of output formats.  A page (SONDE_BYTES_ONLY) draws flame graphs itself.
  */
 #include "view/formats.h"
 
@@ -39,6 +39,7 @@ static void draw_folded(struct sink *sink, const struct text_style *style,
 		folded_draw(sink, reports[i]);
 }
 
+#ifndef SONDE_BYTES_ONLY
 static void draw_svg(struct sink *sink, const struct text_style *style,
 	const struct report *const *reports, size_t count)
 {
@@ -46,6 +47,7 @@ static void draw_svg(struct sink *sink, const struct text_style *style,
 	for (size_t i = 0; i < count; i++)
 		svg_draw(sink, reports[i]);
 }
+#endif
 
 static void draw_dot(struct sink *sink, const struct text_style *style,
 	const struct report *const *reports, size_t count)
@@ -82,6 +84,7 @@ const struct format formats[] = {
 		.collapse = COLLAPSE_NONE,
 		.view = &view_tree,
 		.draw = draw_folded},
+#ifndef SONDE_BYTES_ONLY
 	{.name = "svg",
 		.draws_all = true,
 		.notes_apart = true,
@@ -91,6 +94,16 @@ const struct format formats[] = {
 		.collapse = COLLAPSE_NONE,
 		.view = &view_tree,
 		.draw = draw_svg},
+#endif
+#ifndef SONDE_BYTES_ONLY
+	/* Written by src/page: it holds the profile, not an answer. */
+	{.name = "html",
+		.is_page = true,
+		.summary = "a page for a browser: the profile and all views, in one file",
+		.extension = ".html",
+		.collapse = COLLAPSE_FULL,
+		.view = &view_functions},
+#endif
 	{.name = "dot",
 		.notes_apart = true,
 		.summary = "the call graph for Graphviz: dot -Tsvg draws it",

@@ -21,6 +21,7 @@ struct format {
 	const char *summary, *extension;
 	size_t default_limit;	 /* rows without --limit; 0: all */
 	bool draws_all;		 /* ignores the limit */
+	bool is_page;		 /* holds the profile and draws by itself: there is no draw */
 	bool several;		 /* whether it can hold more than one report */
 	bool takes_columns;	 /* whether --columns makes sense */
 	const struct view *only; /* the only view that it draws; NULL: any */

@@ -3,37 +3,11 @@
  * mostly overlap with them).  Takes the minimum of several tries, as disturbances only make it
  * longer.
  */
-#include <time.h>
-
 #include "zonereport/report.h"
 
+#include "zonereport/clock.h"
+
 enum { TRIES = 20, PAIRS = 32 };
-
-static uint64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-static void read_clock(enum zonewire_clock clock)
-{
-#if defined(__x86_64__)
-	if (clock == ZONEWIRE_CLOCK_CPU) {
-		(void)__builtin_ia32_rdtsc();
-		return;
-	}
-#elif defined(__aarch64__)
-	if (clock == ZONEWIRE_CLOCK_CPU) {
-		uint64_t ticks;
-
-		__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-		return;
-	}
-#endif
-	(void)monotonic_ns();
-}
 
 double zone_call_cost_ns(enum zonewire_clock clock)
 {
@@ -42,13 +16,13 @@ double zone_call_cost_ns(enum zonewire_clock clock)
 	if (clock == ZONEWIRE_CLOCK_CALLED)
 		return 0;
 	for (int i = 0; i < TRIES; i++) {
-		uint64_t start = monotonic_ns(), took;
+		uint64_t start = zone_clock_monotonic_ns(), took;
 
 		for (int n = 0; n < PAIRS; n++) {
-			read_clock(clock);
-			read_clock(clock);
+			(void)zone_clock_now(clock);
+			(void)zone_clock_now(clock);
 		}
-		took = monotonic_ns() - start;
+		took = zone_clock_monotonic_ns() - start;
 		if (took < least)
 			least = took;
 	}

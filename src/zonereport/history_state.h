@@ -1,7 +1,11 @@
 #ifndef SONDE_ZONEREPORT_HISTORY_STATE_H
 #define SONDE_ZONEREPORT_HISTORY_STATE_H
 
-/* The struct of a history, for the files that fill it and that read it. */
+/*
+ * The struct of a history, which three nouns read: the history fills it (history.c), a report is
+ * rows of its nodes (report_work.h), and a series is one choice of nodes over its frames
+ * (series.c).
+ */
 
 #include "zonereport/frame_ring.h"
 #include "zonereport/history.h"

@@ -10,8 +10,8 @@
 #include "zonereport/region.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "zonereport/clock.h"
 #include "zonereport/region_words.h"
 
 /* Whether a table lies within the memory, with rows of at least that size. */
@@ -68,28 +68,6 @@ const char *zone_region_open(struct zone_region *region, const void *data, size_
 	return trouble;
 }
 
-static uint64_t cpu_ticks(void)
-{
-#if defined(__x86_64__)
-	return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-	uint64_t ticks;
-
-	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-	return ticks;
-#else
-	return 0;
-#endif
-}
-
-static uint64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 uint64_t zone_region_now(const struct zone_region *region)
 {
 	const struct zonewire_header *live = (const void *)region->data;
@@ -97,10 +75,8 @@ uint64_t zone_region_now(const struct zone_region *region)
 
 	if (region_word32(&live->is_saved) || region->header.clock == ZONEWIRE_CLOCK_CALLED)
 		now = region_word(&live->now_ticks);
-	else if (region->header.clock == ZONEWIRE_CLOCK_CPU)
-		now = cpu_ticks();
 	else
-		now = monotonic_ns();
+		now = zone_clock_now((enum zonewire_clock)region->header.clock);
 	return region->ended_ticks && now > region->ended_ticks ? region->ended_ticks : now;
 }
 

@@ -120,7 +120,7 @@ def test_notes_and_narrow_boxes_are_told():
 	text = check(sonde("report", "-", "--format", "svg", input=many.encode())).out
 	said = html.unescape(re.sub("<[^>]*>", "\n", text))
 	assert "30,000 boxes are too narrow to be drawn" in said, said[-2000:]
-	assert "passed over: line 30002" in said, said[-2000:]
+	assert "skipped: line 30002" in said, said[-2000:]
 	assert len(text) < 100000
 
 

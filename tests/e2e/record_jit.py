@@ -144,7 +144,7 @@ def test_jitdump_without_unwind_information(folder):
 
 
 def test_jitdump_with_broken_records(folder):
-	"""They are passed over and counted, and those next to them hold."""
+	"""They are skipped and counted, and those next to them hold."""
 	r = recording.record(folder, recording.program(folder, "jit_frames"), "broken", 30, harness.work(600), cwd=folder)
 	assert note_count(r, "jitdump") == 12, r.notes
 	check_frames(r, 30, 0.995)

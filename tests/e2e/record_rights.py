@@ -1,6 +1,7 @@
 """Recording without privileges, and programs that have more of them than we."""
 
 import errno
+import os
 import re
 import shutil
 
@@ -27,6 +28,18 @@ def test_without_lockable_memory(folder):
 	r.check_whole()
 	# How CPU time divides into the kernel's, which is not sampled, and ours is the system's guess.
 	r.check_captured(0.9)
+
+
+@harness.takes_long
+def test_deep_stacks_beside_busy_sessions(folder):
+	"""They are read from the process, by a sonde that shares a CPU with it. If it came shortly before a tick, the
+	kernel would be switching back at the tick, and there would be no sample."""
+	program = recording.program(folder, "deep")
+	with recording.load(sessions=True):
+		r = recording.as_nobody(folder, program, 5000, harness.work(750))
+	harness.check(r.done)
+	r.check_whole()
+	assert r.stats["counted"] * recording.INTERVAL_NS >= 0.96 * r.stats["cpu_ns"], r.stats
 
 
 def test_threads_too_short_to_be_sampled_are_told(folder):
@@ -101,9 +114,19 @@ def cut_share(r):
 	return sum(count for frames, count in r.stacks if "[truncated]" in frames) / r.stats["counted"]
 
 
+def apart(folder, *command, options=()):
+	"""Records with sonde and the command on a CPU each. On one CPU, sonde stops the command at a sample and
+	reads its stack at leisure."""
+	cpus = sorted(os.sched_getaffinity(0))
+	if len(cpus) < 2:
+		raise harness.Skip("there is one CPU only")
+	return recording.as_nobody(folder, "taskset", "-c", cpus[1], *command, options=options, library=True,
+		before=f"taskset -cp {cpus[0]} $$ >{os.devnull};")
+
+
 def cut_without_library(folder, program):
 	"""The share of stacks that are cut where no library writes them down."""
-	alone = recording.as_nobody(folder, program, harness.work(1500), options=["--engine", "snapshot"], library=True)
+	alone = apart(folder, program, harness.work(1500), options=["--engine", "snapshot"])
 	harness.check(alone.done)
 	share = cut_share(alone)
 	if share < 0.05:
@@ -130,7 +153,7 @@ def test_stacks_beyond_the_kernel_s_copy_are_whole(folder):
 	program = recording.program(folder, "chasm")
 	share = cut_without_library(folder, program)
 	recording.patiently(lambda: check_chasm(
-		recording.as_nobody(folder, program, harness.work(2000), library=True), share))
+		apart(folder, program, harness.work(2000)), share))
 
 
 @harness.takes_long
@@ -139,7 +162,7 @@ def test_threads_and_processes_of_one_that_was_woken_are_awake(folder):
 	share = cut_without_library(folder, program)
 	for command in ([program, harness.work(400), 4, 2],
 			["sh", "-c", f"'for i in 1 2 3 4; do {program} {harness.work(400)}; done'"]):
-		recording.patiently(lambda: check_chasm(recording.as_nobody(folder, *command, library=True), share))
+		recording.patiently(lambda: check_chasm(apart(folder, *command), share))
 
 
 def test_a_library_that_sleeps_does_nothing(folder):

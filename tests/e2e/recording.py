@@ -112,9 +112,10 @@ def patiently(attempt):
 
 
 @contextlib.contextmanager
-def load(count=4):
-	"""A busy machine, made here: processes that only work, as long as something else is done."""
-	busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(count)]
+def load(count=4, sessions=False):
+	"""A busy machine, made here: processes that only work, as long as something else is done. sessions: each in a
+	session of its own, which the scheduler gives as much as ours where it groups processes by sessions."""
+	busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"], start_new_session=sessions) for _ in range(count)]
 	try:
 		yield
 	finally:

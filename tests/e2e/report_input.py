@@ -76,7 +76,7 @@ def test_threads_read_the_same(folder):
 		first, *others = dumps(recording, 1, 2, 3, 16, None)
 		assert all(found == first for found in others), path
 	seen = check(sonde("report", "--jobs", 4, "--notes", text)).out
-	assert "4 lines are malformed and passed over: lines 9001, 18002, 27003, 36004" in seen, seen
+	assert "4 lines are malformed and skipped: lines 9001, 18002, 27003, 36004" in seen, seen
 	complains(sonde("report", "--jobs", 0, text), "--jobs", status=2)
 
 

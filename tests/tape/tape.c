@@ -547,7 +547,7 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 			continue;
 		is_gone[CLOCK][i] = true;
 		play_rings(at);
-		/* Readings fewer in the turn before: they are passed over. */
+		/* Readings fewer in the turn before: they are skipped. */
 		if (at->turn == turn)
 			e = at;
 		else
@@ -939,10 +939,14 @@ int access(const char *path, int how)
 	return result;
 }
 
-/* Folders of /proc in a play: another folder's handle, for which names come from the tape. */
+/*
+ * Folders of /proc: names come from the tape, also while it is written, as processes come and go
+ * between two looks.  In a play, the handle is another folder's.
+ */
 struct listing {
 	DIR *dir; /* NULL: free */
 	const char *next, *end;
+	char *names; /* to be freed; NULL: they are the tape's */
 };
 
 static struct listing listings[8];
@@ -955,25 +959,29 @@ static struct listing *listing_of(DIR *dir)
 	return NULL;
 }
 
+static DIR *list(DIR *dir, const char *names, size_t size, char *owned)
+{
+	struct listing *free_one = listing_of(NULL);
+
+	if (!free_one)
+		diverge(NAMES, "too many folders at once");
+	*free_one = (struct listing){dir, names, names + size, owned};
+	return dir;
+}
+
 static DIR *play_names(const char *path)
 {
 	REAL(opendir);
 	struct entry *e = must_take(NAMES, hash(path), path);
-	struct listing *free_one = listing_of(NULL);
 
-	if (e->result < 0)
-		return NULL;
-	if (!free_one)
-		diverge(NAMES, "too many folders at once");
-	*free_one = (struct listing){real("/"), data_of(e), (const char *)data_of(e) + e->size};
-	return free_one->dir;
+	return e->result < 0 ? NULL : list(real("/"), data_of(e), e->size, NULL);
 }
 
 struct dirent64 *readdir64(DIR *dir)
 {
 	REAL(readdir64);
 	static struct dirent64 entry;
-	struct listing *l = mode == PLAY && is_on() ? listing_of(dir) : NULL;
+	struct listing *l = is_on() ? listing_of(dir) : NULL;
 
 	if (!l)
 		return real(dir);
@@ -987,10 +995,12 @@ struct dirent64 *readdir64(DIR *dir)
 int closedir(DIR *dir)
 {
 	REAL(closedir);
-	struct listing *l = mode == PLAY && is_on() ? listing_of(dir) : NULL;
+	struct listing *l = is_on() ? listing_of(dir) : NULL;
 
-	if (l)
-		l->dir = NULL;
+	if (l) {
+		free(l->names);
+		*l = (struct listing){0};
+	}
 	return real(dir);
 }
 
@@ -1017,11 +1027,8 @@ DIR *opendir(const char *path)
 		memcpy(names + size, entry->d_name, length);
 		size += length;
 	}
-	if (dir)
-		rewinddir(dir);
 	put(NAMES, hash(path), dir ? 0 : -1, names, size);
-	free(names);
-	return dir;
+	return dir ? list(dir, names, size, names) : NULL;
 }
 
 /* ---- begin and end ---- */

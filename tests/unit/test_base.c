@@ -539,6 +539,60 @@ static void jobs_do_each_part_once(void **state)
 		}
 }
 
+struct sequence {
+	size_t count, next, used;
+};
+
+struct sequence_item {
+	size_t number, prepared;
+};
+
+static bool sequence_next(void *sequence, void *item)
+{
+	struct sequence *s = sequence;
+	struct sequence_item *next = item;
+
+	if (s->next == s->count)
+		return false;
+	next->number = s->next++;
+	return true;
+}
+
+static void sequence_prepare(void *sequence, void *item)
+{
+	struct sequence_item *i = item;
+
+	(void)sequence;
+	i->prepared = i->number + 1;
+}
+
+static void sequence_use(void *sequence, void *item)
+{
+	struct sequence *s = sequence;
+	struct sequence_item *i = item;
+
+	assert_int_equal(i->number, s->used++);
+	assert_int_equal(i->prepared, s->used);
+}
+
+static void jobs_use_items_in_order(void **state)
+{
+	const struct jobs_ahead work = {.item_bytes = sizeof(struct sequence_item),
+		.next = sequence_next,
+		.prepare = sequence_prepare,
+		.use = sequence_use};
+
+	(void)state;
+	for (size_t threads = 0; threads < 20; threads = threads * 3 + 1)
+		for (size_t window = 1; window < 10; window += 4)
+			for (size_t count = 0; count < 500; count = count * 3 + 1) {
+				struct sequence s = {.count = count};
+
+				jobs_run_ahead(threads, window, &work, &s);
+				assert_int_equal(s.used, count);
+			}
+}
+
 static void expect_utf16(struct str bytes, const char *text)
 {
 	struct strbuf out = {0};
@@ -686,6 +740,7 @@ int main(void)
 		cmocka_unit_test(file_reads_all),
 		cmocka_unit_test(file_is_read_by_threads),
 		cmocka_unit_test(jobs_do_each_part_once),
+		cmocka_unit_test(jobs_use_items_in_order),
 		cmocka_unit_test(utf16_decodes),
 		cmocka_unit_test(items_are_sorted),
 		cmocka_unit_test(searches_find_the_border),

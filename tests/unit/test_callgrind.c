@@ -355,7 +355,7 @@ static void bad_lines_are_told(void **state)
 
 	(void)state;
 	assert_int_equal(p->total[0], 8);
-	assert_true(has_note(p, NOTE_BAD_RECORD, "passed over: lines 4, 5, 6, 7, 8, 9, 11"));
+	assert_true(has_note(p, NOTE_BAD_RECORD, "skipped: lines 4, 5, 6, 7, 8, 9, 11"));
 	assert_true(has_note(p, NOTE_GUESSED, "fraction"));
 	assert_true(has_note(p, NOTE_INCOMPLETE, "ends within a line"));
 	profile_destroy(p);

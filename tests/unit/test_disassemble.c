@@ -117,7 +117,7 @@ static void calls_go_by_name(void **state)
 	subject_deinit(&s);
 }
 
-static void bytes_that_are_none_are_passed_over(void **state)
+static void bytes_that_are_none_are_skipped(void **state)
 {
 	struct subject s;
 
@@ -170,7 +170,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_go_by_name),
-		cmocka_unit_test(bytes_that_are_none_are_passed_over),
+		cmocka_unit_test(bytes_that_are_none_are_skipped),
 		cmocka_unit_test(what_is_not_in_the_file_is_left_out),
 		cmocka_unit_test(ranges_hold_the_addresses),
 	};

@@ -231,7 +231,7 @@ static void malformed_weights(void **state)
 		struct strbuf text = {0};
 		strbuf_printf(&text, "good 1\na %s\n", bad[i]);
 		expect_note(strbuf_str(&text), NOTE_BAD_RECORD, 1,
-			"a line is malformed and passed over: line 2");
+			"a line is malformed and skipped: line 2");
 		strbuf_deinit(&text);
 	}
 }
@@ -240,9 +240,9 @@ static void malformed_lines_become_a_note(void **state)
 {
 	(void)state;
 	expect_note(STR("bad\na 1\n\n# c\nworse \nb;c\n12\n"), NOTE_BAD_RECORD, 4,
-		"lines are malformed and passed over: lines 1, 5, 6, 7");
+		"lines are malformed and skipped: lines 1, 5, 6, 7");
 	expect_note(STR("a 1\nx\nx\nx\nx\nx\nx\nx\nx\nx\n"), NOTE_BAD_RECORD, 9,
-		"lines are malformed and passed over: lines 2, 3, 4, 5, 6, 7, 8, 9, …");
+		"lines are malformed and skipped: lines 2, 3, 4, 5, 6, 7, 8, 9, …");
 	expect_note(STR("a 1.5\nb 2.0\nc 3\n"), NOTE_GUESSED, 2,
 		"weights with a fraction were rounded to whole numbers");
 }
@@ -390,8 +390,8 @@ static void deep_stacks(void **state)
 	for (uint32_t i = 0; i < 1u << 22; i++)
 		strbuf_add_char(&text, ';');
 	strbuf_add(&text, STR(" 1\ngood 1\n"));
-	expect_note(strbuf_str(&text), NOTE_BAD_RECORD, 1,
-		"a line is malformed and passed over: line 1");
+	expect_note(
+		strbuf_str(&text), NOTE_BAD_RECORD, 1, "a line is malformed and skipped: line 1");
 	strbuf_deinit(&text);
 }
 

@@ -313,7 +313,7 @@ static void calls_are_of_functions(void **state)
 	profile_destroy(p);
 }
 
-static void blocks_are_passed_over(void **state)
+static void blocks_are_skipped(void **state)
 {
 	struct strbuf file = file_begin();
 
@@ -419,7 +419,7 @@ int main(void)
 		cmocka_unit_test(random_bins_add_up),
 		cmocka_unit_test(ticks_of_other_things_are_counts),
 		cmocka_unit_test(calls_are_of_functions),
-		cmocka_unit_test(blocks_are_passed_over),
+		cmocka_unit_test(blocks_are_skipped),
 		cmocka_unit_test(bad_files_are_errors),
 		cmocka_unit_test(a_program_is_needed),
 		cmocka_unit_test(cut_files_keep_their_beginning),

@@ -455,7 +455,7 @@ static size_t add_long_value(struct strbuf *text, size_t size)
 	return begin + end_byte_by_byte(text->data + begin);
 }
 
-/* What was passed over once ends there the second time, too, at whatever sizes that is remembered;
+/* What was skipped once ends there the second time, too, at whatever sizes that is remembered;
  * so does what is within it. */
 static void test_long_values_twice(void **state)
 {

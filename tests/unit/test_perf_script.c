@@ -405,7 +405,7 @@ static void what_is_no_sample(void **state)
 	assert_int_equal(p->stats.lost, 5);
 	assert_int_equal(p->note_count, 3);
 	assert_int_equal(p->notes[0].kind, NOTE_BAD_RECORD);
-	expect_name(p, p->notes[0].text, "a line is malformed and passed over: line 8");
+	expect_name(p, p->notes[0].text, "a line is malformed and skipped: line 8");
 	assert_int_equal(p->notes[1].kind, NOTE_INFO);
 	assert_int_equal(p->notes[2].kind, NOTE_LOST);
 	assert_int_equal(p->notes[2].count, 5);

@@ -158,7 +158,7 @@ static void messages_have_offsets_of_the_input(void **state)
 	assert_null(cursor_error(&message));
 }
 
-static void groups_are_passed_over(void **state)
+static void groups_are_skipped(void **state)
 {
 	struct cursor c;
 	struct proto_field f;
@@ -288,7 +288,7 @@ int main(void)
 		cmocka_unit_test(reads_packed_fixed),
 		cmocka_unit_test(packed_numbers_that_are_cut),
 		cmocka_unit_test(messages_have_offsets_of_the_input),
-		cmocka_unit_test(groups_are_passed_over),
+		cmocka_unit_test(groups_are_skipped),
 		cmocka_unit_test(refuses),
 		cmocka_unit_test(puts_fields),
 		cmocka_unit_test(puts_strings_as_utf8),

@@ -12,7 +12,7 @@
 
 #include "../fake_stack.h"
 #include "base/compiler.h"
-#include "unwind/guess.h"
+#include "unwind/heuristics/guess.h"
 
 /* Code of the object: calls end at these places only. */
 static uint8_t code[OBJECT_SIZE];

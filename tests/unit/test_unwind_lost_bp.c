@@ -202,7 +202,7 @@ static void test_recursion(void **state)
 	fake_stack_deinit(&s);
 }
 
-/* Words that look like code but lead nowhere are passed over. */
+/* Words that look like code but lead nowhere are skipped. */
 static void test_decoys(void **state)
 {
 	struct fake_stack s;

@@ -1,6 +1,7 @@
 /* Cost lines of callgrind files of any kind. callgrind_line_quick reads the common form. */
 #include "formats/callgrind/line.h"
 
+#include "base/saturate.h"
 #include "formats/common/text_field.h"
 
 static const char *skip_blanks(const char *at, const char *end)
@@ -107,7 +108,7 @@ static inline const char *scan_position(const char *at, const char *end, uint64_
 	if (behind == at || (sign == '-' && number > *position))
 		return NULL;
 	if (sign == '+')
-		number = *position > UINT64_MAX - number ? UINT64_MAX : *position + number;
+		add_saturating(&number, *position);
 	else if (sign == '-')
 		number = *position - number;
 	*position = number;

@@ -363,7 +363,7 @@ static int compare_times(const void *a, const void *b)
 {
 	const int64_t *x = a, *y = b;
 
-	return (*x > *y) - (*x < *y);
+	return COMPARE(*x, *y);
 }
 
 /* Finds the tick ends of the thread's process: those of the stream "frame", or else all. */

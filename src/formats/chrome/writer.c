@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/escape.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "formats/common/exporter.h"
 #include "formats/common/zone_walk.h"
@@ -151,20 +152,15 @@ static int compare_rows(const void *a, const void *b)
 {
 	const struct tick_row *x = a, *y = b;
 
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	if (x->function != y->function)
-		return x->function < y->function ? -1 : 1;
-	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+	return COMPARE(x->process, y->process) ?: COMPARE(x->function, y->function) ?:
+	       COMPARE(x->time_ns, y->time_ns);
 }
 
 static int compare_ends(const void *a, const void *b)
 {
 	const struct tick *x = a, *y = b;
 
-	if (x->process.i != y->process.i)
-		return x->process.i < y->process.i ? -1 : 1;
-	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+	return COMPARE(x->process.i, y->process.i) ?: COMPARE(x->end_ns, y->end_ns);
 }
 
 /* [process]: the stream that its rows' ticks belong to: "frame", or the first by name. */
@@ -423,14 +419,12 @@ static void write_other(struct chrome_writer *w)
 	strbuf_add(out, STR(", \"unit\": "));
 	quote_json(out, profile_string(p, p->metrics[w->metric.i].unit));
 	for (size_t i = 0; i < p->note_count; i++) {
-		const struct note *note = &p->notes[i];
+		struct strbuf text = {0};
 
+		profile_note_text(p, &p->notes[i], &text);
 		strbuf_printf(out, ", \"note %zu\": ", i + 1);
-		strbuf_add_char(out, '"');
-		if (note_shows_count(note))
-			strbuf_printf(out, "%" PRIu64 " ", note->count);
-		escape_json(out, profile_string(p, note->text));
-		strbuf_add_char(out, '"');
+		quote_json(out, strbuf_str(&text));
+		strbuf_deinit(&text);
 	}
 	strbuf_add(out, STR("}}\n"));
 }

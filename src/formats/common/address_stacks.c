@@ -80,9 +80,7 @@ stack_id address_stacks_stack(struct address_stacks *s)
 
 void address_stacks_finish(struct address_stacks *s)
 {
-	counted_note(s->builder, NOTE_TRUNCATED, s->cut,
-		"a stack is truncated: the file has too many frames for its size",
-		"stacks are truncated: the file has too many frames for its size");
+	cut_stacks_note(s->builder, s->cut);
 	maps_text_deinit(&s->maps);
 	vec_deinit(&s->vas);
 	mapped_code_destroy(s->code);

@@ -12,6 +12,15 @@ struct error *exporter_check_times(const struct profile *p)
 	return error_new(ERROR_UNSUPPORTED, "a trace needs times, and this profile has none");
 }
 
+uint32_t *exporter_depths(const struct profile *p)
+{
+	uint32_t *depth = xcalloc(p->stack_count, sizeof(*depth));
+
+	for (uint32_t i = 1; i < p->stack_count; i++)
+		depth[i] = depth[profile_stack_parent(p, i)] + 1;
+	return depth;
+}
+
 void code_places_init(struct code_places *places, const struct profile *p)
 {
 	bool added;

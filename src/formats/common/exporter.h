@@ -13,6 +13,9 @@
 /* For formats with a timeline: ERROR_UNSUPPORTED if the profile has no times. */
 must_use struct error *exporter_check_times(const struct profile *p);
 
+/* How many frames each stack has, [stack]; the caller frees it. */
+uint32_t *exporter_depths(const struct profile *p);
+
 /*
  * Places, for formats in which a stack is a list of addresses.  A place is a frame that is not
  * inlined, or a run of inlined frames with the frame that they were inlined into.  It is identified

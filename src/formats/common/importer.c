@@ -66,10 +66,23 @@ void bad_lines_note(const struct bad_lines *lines, struct builder *b)
 		return;
 	for (size_t i = 0; i < lines->count && i < BAD_LINES_TOLD; i++)
 		strbuf_printf(&numbers, "%s%" PRIu64, i ? ", " : "", lines->told[i]);
-	builder_note(b, NOTE_BAD_RECORD, lines->count, "%s malformed and passed over: line%s %s%s",
+	builder_note(b, NOTE_BAD_RECORD, lines->count, "%s malformed and skipped: line%s %s%s",
 		lines->count == 1 ? "a line is" : "lines are", lines->count == 1 ? "" : "s",
 		numbers.data, lines->count > BAD_LINES_TOLD ? ", …" : "");
 	strbuf_deinit(&numbers);
+}
+
+void early_end_note(struct builder *b, uint64_t offset, const char *problem)
+{
+	builder_note(b, NOTE_INCOMPLETE, 1, "the file ends early, at offset 0x%" PRIx64 ": %s",
+		offset, problem);
+}
+
+void cut_stacks_note(struct builder *b, uint64_t count)
+{
+	counted_note(b, NOTE_TRUNCATED, count,
+		"a stack is truncated: the file has too many frames for its size",
+		"stacks are truncated: the file has too many frames for its size");
 }
 
 void json_damage_note(const struct json_reader *r, struct builder *b)

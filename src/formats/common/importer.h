@@ -63,6 +63,10 @@ void bad_lines_append(struct bad_lines *lines, const struct bad_lines *next, uin
 /* Adds a note of them, if there are any. */
 void bad_lines_note(const struct bad_lines *lines, struct builder *b);
 
+/* Adds a note that nothing could be read from that offset on. */
+void early_end_note(struct builder *b, uint64_t offset, const char *problem);
+/* Adds a note about stacks that would have more frames than a file of this size may have. */
+void cut_stacks_note(struct builder *b, uint64_t count);
 /* Adds a note if the JSON is truncated or damaged. */
 void json_damage_note(const struct json_reader *r, struct builder *b);
 

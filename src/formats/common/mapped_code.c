@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "obj/object_open.h"
 #include "obj/objfile.h"
@@ -208,9 +209,7 @@ static int place_compare(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
-	if (x->object != y->object)
-		return x->object < y->object ? -1 : 1;
-	return (x->obj_addr > y->obj_addr) - (x->obj_addr < y->obj_addr);
+	return COMPARE(x->object, y->object) ?: COMPARE(x->obj_addr, y->obj_addr);
 }
 
 static void sort_places(struct mapped_code *m)

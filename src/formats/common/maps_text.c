@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "formats/common/text_field.h"
 
 /* Takes a hexadecimal number, with or without 0x, off the start of s; false: there is none. */
@@ -91,9 +92,7 @@ static int range_compare(const void *a, const void *b)
 {
 	const struct maps_range *x = a, *y = b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->mapping > y->mapping) - (x->mapping < y->mapping);
+	return COMPARE(x->start, y->start) ?: COMPARE(x->mapping, y->mapping);
 }
 
 void maps_text_read(struct maps_text *maps, struct str text, struct mapped_code *code)

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/vec.h"
+#include "formats/common/exporter.h"
 
 struct zone_walker {
 	const struct profile *profile;
@@ -20,15 +21,6 @@ struct zone_walker {
 	uint64_t *total_ns; /* [thread]: sum of the time in its zone rows */
 	VEC(uint32_t) path; /* scratch: stacks to enter, innermost first */
 };
-
-static void measure_stacks(struct zone_walker *w)
-{
-	const struct profile *p = w->profile;
-
-	w->depth = xcalloc(p->stack_count, sizeof(*w->depth));
-	for (uint32_t i = 1; i < p->stack_count; i++)
-		w->depth[i] = w->depth[profile_stack_parent(p, i)] + 1;
-}
 
 static void measure_threads(struct zone_walker *w)
 {
@@ -107,9 +99,12 @@ static void walk_events(struct zone_walker *w)
 
 void zone_walk(const struct profile *p, void *context, zone_visit *enter, zone_visit *leave)
 {
-	struct zone_walker w = {.profile = p, .context = context, .enter = enter, .leave = leave};
+	struct zone_walker w = {.profile = p,
+		.context = context,
+		.enter = enter,
+		.leave = leave,
+		.depth = exporter_depths(p)};
 
-	measure_stacks(&w);
 	measure_threads(&w);
 	walk_events(&w);
 	free(w.depth);

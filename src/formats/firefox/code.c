@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "formats/common/text_field.h"
 
 /* ---- locations ---- */
@@ -162,33 +163,30 @@ static struct firefox_place firefox_location(struct str text)
 #define NOT_MADE NO_ID
 #define ON_PATH	 (NO_ID - 1) /* a stack being followed */
 
-/* Column numbers of each table. */
-enum { FUNC_NAME, FUNC_RESOURCE, FUNC_FILE, FUNC_SOURCE, FUNC_LINE };
-enum { RESOURCE_NAME, RESOURCE_LIB, RESOURCE_TYPE };
-enum {
-	FRAME_FUNC,
-	FRAME_ADDRESS,
-	FRAME_LINE,
-	FRAME_INLINE,
-	FRAME_LIB,
-	FRAME_CATEGORY,
-	FRAME_LOCATION
-};
-enum { STACK_FRAME, STACK_PREFIX, STACK_OFFSET };
-
 #define RESOURCE_LIBRARY 1 /* of a resource's type */
 
 void firefox_code_init(struct firefox_code *c)
 {
 	*c = (struct firefox_code){
-		.functions = {{.name = "name"}, {.name = "resource"}, {.name = "fileName"},
-			{.name = "source"}, {.name = "lineNumber"}},
-		.resources = {{.name = "name"}, {.name = "lib"}, {.name = "type"}},
-		.frames = {{.name = "func"}, {.name = "address"}, {.name = "line"},
-			{.name = "inlineDepth"}, {.name = "lib"}, {.name = "category"},
-			{.name = "location"}},
-		.stacks = {{.name = "frame"}, {.name = "prefix"}, {.name = "prefixOffset"}},
-		.sources = {{.name = "filename"}},
+		.functions = {[FUNC_NAME] = {.name = "name"},
+			[FUNC_RESOURCE] = {.name = "resource"},
+			[FUNC_FILE] = {.name = "fileName"},
+			[FUNC_SOURCE] = {.name = "source"},
+			[FUNC_LINE] = {.name = "lineNumber"}},
+		.resources = {[RESOURCE_NAME] = {.name = "name"},
+			[RESOURCE_LIB] = {.name = "lib"},
+			[RESOURCE_TYPE] = {.name = "type"}},
+		.frames = {[FRAME_FUNC] = {.name = "func"},
+			[FRAME_ADDRESS] = {.name = "address"},
+			[FRAME_LINE] = {.name = "line"},
+			[FRAME_INLINE] = {.name = "inlineDepth"},
+			[FRAME_LIB] = {.name = "lib"},
+			[FRAME_CATEGORY] = {.name = "category"},
+			[FRAME_LOCATION] = {.name = "location"}},
+		.stacks = {[STACK_FRAME] = {.name = "frame"},
+			[STACK_PREFIX] = {.name = "prefix"},
+			[STACK_OFFSET] = {.name = "prefixOffset"}},
+		.sources = {[SOURCE_FILE] = {.name = "filename"}},
 	};
 }
 
@@ -269,8 +267,7 @@ void firefox_code_read(struct firefox *f, struct firefox_code *c, size_t place)
 		return;
 	while (json_key(&f->json, &key)) {
 		struct firefox_column *columns = table_of(c, key);
-		bool is_list =
-			str_equal(key, STR("stringArray")) || str_equal(key, STR("stringTable"));
+		bool is_list = is_string_list(key);
 		bool is_libs = str_equal(key, STR("libs"));
 		if (columns == NULL && !is_list && !is_libs)
 			continue;
@@ -362,9 +359,7 @@ static int compare_starts(const void *a, const void *b)
 {
 	const struct lib_start *x = a, *y = b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->lib > y->lib) - (x->lib < y->lib);
+	return COMPARE(x->start, y->start) ?: COMPARE(x->lib, y->lib);
 }
 
 static void sort_libs(struct firefox_code *c)
@@ -489,7 +484,8 @@ static string_id function_file(struct firefox *f, uint32_t function)
 
 	if (source != NO_ID)
 		file = firefox_column_at(
-			&(c->sources[0].is_there || !c->base ? c : c->base)->sources[0], source);
+			&(c->sources[SOURCE_FILE].is_there || !c->base ? c : c->base)->sources[0],
+			source);
 	if (!string_of(f, file, &text))
 		return (string_id){0};
 	return builder_string(f->builder, text);

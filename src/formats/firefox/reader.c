@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/saturate.h"
 #include "formats/common/importer.h"
 #include "formats/common/text_field.h"
 #include "formats/readers.h"
@@ -31,8 +32,11 @@
  */
 
 enum { STACK, TIME, TIME_DELTA, WEIGHT, CPU, FIELD_COUNT };
-static const char *const field_names[FIELD_COUNT] = {
-	"stack", "time", "timeDeltas", "weight", "threadCPUDelta"};
+static const char *const field_names[FIELD_COUNT] = {[STACK] = "stack",
+	[TIME] = "time",
+	[TIME_DELTA] = "timeDeltas",
+	[WEIGHT] = "weight",
+	[CPU] = "threadCPUDelta"};
 
 /* One sample, as in the file. */
 struct row {
@@ -50,26 +54,17 @@ struct sample_reader {
 	bool has_before;  /* there was a previous sample, so CPU time can be computed */
 };
 
-static int64_t add_saturated(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	if (__builtin_add_overflow(a, b, &sum))
-		return a > 0 ? INT64_MAX : INT64_MIN;
-	return sum;
-}
-
 /* The time since the profile's start; earlier times count as 0. */
 static uint64_t row_time(struct sample_reader *s, const struct row *row)
 {
 	int64_t time_ns = (int64_t)s->time_ns;
 
 	if (row->has[TIME])
-		time_ns = add_saturated(row->value[TIME], s->delta_ns);
+		time_ns = sum_saturating(row->value[TIME], s->delta_ns);
 	else if (row->has[TIME_DELTA])
-		time_ns = add_saturated(time_ns,
+		time_ns = sum_saturating(time_ns,
 			s->has_before ? row->value[TIME_DELTA]
-				      : add_saturated(row->value[TIME_DELTA], s->delta_ns));
+				      : sum_saturating(row->value[TIME_DELTA], s->delta_ns));
 	if (time_ns < 0) {
 		s->f->early++;
 		time_ns = 0;

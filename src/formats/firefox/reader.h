@@ -42,12 +42,30 @@ struct firefox_lib {
 
 enum { STRINGS_OF_CATEGORIES_MAX = 256 };
 
+/* The columns of each table about code. */
+enum { FUNC_NAME, FUNC_RESOURCE, FUNC_FILE, FUNC_SOURCE, FUNC_LINE, FUNC_COLUMNS };
+enum { RESOURCE_NAME, RESOURCE_LIB, RESOURCE_TYPE, RESOURCE_COLUMNS };
+enum {
+	FRAME_FUNC,
+	FRAME_ADDRESS,
+	FRAME_LINE,
+	FRAME_INLINE,
+	FRAME_LIB,
+	FRAME_CATEGORY,
+	FRAME_LOCATION,
+	FRAME_COLUMNS
+};
+enum { STACK_FRAME, STACK_PREFIX, STACK_OFFSET, STACK_COLUMNS };
+enum { SOURCE_FILE, SOURCE_COLUMNS };
+
 struct firefox_code {
 	const struct firefox_code *base; /* provides strings, sources and libs that this one
 					    lacks; or NULL */
-	struct firefox_column functions[6], resources[4], frames[8], stacks[4];
+	/* The element after the last column has no name, and ends the table. */
+	struct firefox_column functions[FUNC_COLUMNS + 1], resources[RESOURCE_COLUMNS + 1];
+	struct firefox_column frames[FRAME_COLUMNS + 1], stacks[STACK_COLUMNS + 1];
 	struct firefox_strings strings;
-	struct firefox_column sources[2];
+	struct firefox_column sources[SOURCE_COLUMNS + 1];
 	VEC(struct firefox_lib) libs;
 	VEC(uint32_t) libs_by_start;
 	uint32_t *function_ids; /* [function]; NO_ID: not made yet */

@@ -87,13 +87,10 @@ static void put_notes(struct firefox_writer *w)
 	const struct profile *p = w->profile;
 
 	for (size_t i = 0; i < p->note_count; i++) {
-		const struct note *note = &p->notes[i];
 		struct strbuf text = {0};
 
-		if (note_shows_count(note))
-			strbuf_printf(&text, "%" PRIu64 " ", note->count);
-		strbuf_add(&text, profile_string(p, note->text));
-		put_entry(w, note_kind_names[note->kind], strbuf_str(&text));
+		profile_note_text(p, &p->notes[i], &text);
+		put_entry(w, note_kind_names[p->notes[i].kind], strbuf_str(&text));
 		strbuf_deinit(&text);
 	}
 }

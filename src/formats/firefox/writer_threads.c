@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "formats/common/zone_walk.h"
 
 /* ---- samples ---- */
@@ -107,13 +108,8 @@ static int compare_rows(const void *a, const void *b)
 {
 	const struct firefox_row *x = a, *y = b;
 
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	if (x->state != y->state)
-		return x->state < y->state ? -1 : 1;
-	if (x->stack != y->stack)
-		return x->stack < y->stack ? -1 : 1;
-	return (x->weight > y->weight) - (x->weight < y->weight);
+	return COMPARE(x->time_ns, y->time_ns) ?: COMPARE(x->state, y->state) ?:
+	       COMPARE(x->stack, y->stack) ?: COMPARE(x->weight, y->weight);
 }
 
 /* ---- Slots */
@@ -122,11 +118,8 @@ static int compare_in_slot(const void *a, const void *b)
 {
 	const struct firefox_row *x = a, *y = b;
 
-	if (x->stack != y->stack)
-		return x->stack < y->stack ? -1 : 1;
-	if (x->state != y->state)
-		return x->state < y->state ? -1 : 1;
-	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+	return COMPARE(x->stack, y->stack) ?: COMPARE(x->state, y->state) ?:
+	       COMPARE(x->time_ns, y->time_ns);
 }
 
 /* Sums the rows of one slot, and sorts the result by time; returns how many are left. */

@@ -79,12 +79,6 @@ struct block {
 	struct bad_lines bad; /* by their numbers in the block */
 };
 
-/* Consecutive blocks. */
-struct window {
-	struct block blocks[BLOCKS];
-	size_t count;
-};
-
 struct folded {
 	struct builder *builder;
 	struct row_table frames, lines; /* of spans */
@@ -94,7 +88,7 @@ struct folded {
 	uint64_t line_number;
 	uint64_t good, rounded;
 	struct bad_lines bad;
-	struct window windows[2]; /* one is added while the other is scanned */
+	struct str rest; /* the text that is not in a block yet */
 };
 
 static struct str strip_end(struct str s)
@@ -202,7 +196,7 @@ static bool parse_difference(struct str line, struct str *stack, struct weights 
 }
 
 /* Whether to skip the line: a comment, or blank. */
-static bool is_passed_over(struct str line)
+static bool is_skipped(struct str line)
 {
 	return (line.size && line.data[0] == '#') || strip_end(line).size == 0;
 }
@@ -402,8 +396,10 @@ static void add_lines(struct folded *f, const struct line *lines, size_t count)
 		add_weights(f, stacks[i], &lines[i]);
 }
 
-static void add_block(struct folded *f, const struct block *b)
+static void add_block(void *folded, void *block)
 {
+	struct folded *f = folded;
+	const struct block *b = block;
 	size_t count;
 
 	for (size_t i = 0; i < b->lines.count; i += count) {
@@ -423,7 +419,7 @@ static void scan_line(struct block *b, struct str text, bool is_difference)
 	struct weights weights;
 
 	b->line_count++;
-	if (is_passed_over(text))
+	if (is_skipped(text))
 		return;
 	if (!(is_difference ? parse_difference : parse_line)(text, &stack, &weights)) {
 		bad_lines_add(&b->bad, b->line_count);
@@ -439,8 +435,10 @@ static void scan_line(struct block *b, struct str text, bool is_difference)
 	b->rounded += weights.is_rounded;
 }
 
-static void scan_block(struct block *b, bool is_difference)
+static void scan_block(void *folded, void *block)
 {
+	bool is_difference = ((const struct folded *)folded)->is_difference;
+	struct block *b = block;
 	struct str rest = b->text;
 
 	b->lines.count = 0;
@@ -451,9 +449,10 @@ static void scan_block(struct block *b, bool is_difference)
 }
 
 /* Takes whole lines, some BLOCK_BYTES of them. */
-static struct str take_block(struct str *rest)
+static bool next_block(void *folded, void *next)
 {
-	struct str block = *rest;
+	struct folded *f = folded;
+	struct str block = f->rest;
 
 	if (block.size > BLOCK_BYTES) {
 		const char *newline =
@@ -461,47 +460,32 @@ static struct str take_block(struct str *rest)
 
 		block.size = newline ? (size_t)(newline - block.data) + 1 : block.size;
 	}
-	rest->data += block.size;
-	rest->size -= block.size;
-	return block;
+	f->rest.data += block.size;
+	f->rest.size -= block.size;
+	((struct block *)next)->text = block;
+	return block.size > 0;
 }
 
-static void window_take(struct window *w, struct str *rest)
+static void block_deinit(void *block)
 {
-	for (w->count = 0; w->count < BLOCKS && rest->size; w->count++)
-		w->blocks[w->count].text = take_block(rest);
+	struct block *b = block;
+
+	vec_deinit(&b->lines);
 }
 
-static void window_deinit(struct window *w)
-{
-	for (size_t i = 0; i < BLOCKS; i++)
-		vec_deinit(&w->blocks[i].lines);
-}
-
-/* Part 0 adds the first window's lines, the others scan one block each of the second. */
-static void step_on(void *context, size_t part)
-{
-	struct folded *f = context;
-
-	for (size_t i = 0; part == 0 && i < f->windows[0].count; i++)
-		add_block(f, &f->windows[0].blocks[i]);
-	if (part > 0)
-		scan_block(&f->windows[1].blocks[part - 1], f->is_difference);
-}
+static const struct jobs_ahead blocks = {
+	.item_bytes = sizeof(struct block),
+	.next = next_block,
+	.prepare = scan_block,
+	.use = add_block,
+	.deinit = block_deinit,
+};
 
 static void add_text(struct folded *f, struct str text, size_t threads)
 {
-	struct window added;
-
-	threads = threads < THREADS_MAX ? threads : THREADS_MAX;
 	builder_charge(f->builder, text.size < LISTS_BYTES / 16 ? text.size * 16 : LISTS_BYTES);
-	do {
-		window_take(&f->windows[1], &text);
-		jobs_run(threads, 1 + f->windows[1].count, step_on, f);
-		added = f->windows[0];
-		f->windows[0] = f->windows[1];
-		f->windows[1] = added;
-	} while (f->windows[0].count);
+	f->rest = text;
+	jobs_run_ahead(threads < THREADS_MAX ? threads : THREADS_MAX, BLOCKS, &blocks, f);
 }
 
 /*
@@ -515,7 +499,7 @@ static bool is_difference(struct str text)
 	for (unsigned int i = 0; text.size && i < DIFFERENCE_LINES; i++) {
 		struct str line = str_take_line(&text), stack;
 		struct weights weights;
-		if (is_passed_over(line) || !parse_line(line, &stack, &weights))
+		if (is_skipped(line) || !parse_line(line, &stack, &weights))
 			continue;
 		if (!parse_difference(line, &stack, &weights))
 			return false;
@@ -563,8 +547,6 @@ static struct error *folded_read(const struct reader_input *input, struct builde
 	row_table_deinit(&f.frames);
 	row_table_deinit(&f.lines);
 	vec_deinit(&f.steps);
-	window_deinit(&f.windows[0]);
-	window_deinit(&f.windows[1]);
 	return err;
 }
 
@@ -593,7 +575,7 @@ static int bid_by_lines(struct str text)
 
 	while (text.size && good + bad < 100) {
 		struct str line = str_take_line(&text);
-		if (is_passed_over(line))
+		if (is_skipped(line))
 			continue;
 		if (looks_folded(line))
 			good++;

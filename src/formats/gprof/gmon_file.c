@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/cursor.h"
+#include "base/sort.h"
 #include "base/word.h"
 #include "obj/function_symbols.h"
 
@@ -266,14 +267,14 @@ static int deal_compare(const void *a, const void *b)
 
 	if (rest_x != rest_y)
 		return rest_x < rest_y ? 1 : -1;
-	return (x->function > y->function) - (x->function < y->function);
+	return COMPARE(x->function, y->function);
 }
 
 static int deal_by_function(const void *a, const void *b)
 {
 	const struct deal *x = a, *y = b;
 
-	return (x->function > y->function) - (x->function < y->function);
+	return COMPARE(x->function, y->function);
 }
 
 static size_t deal_index(const struct gmon_place *place, size_t functions)

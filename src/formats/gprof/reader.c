@@ -10,10 +10,12 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "obj/debugfile.h"
 #include "obj/demangle.h"
 #include "obj/function_symbols.h"
 #include "obj/objfile.h"
+#include "formats/common/importer.h"
 #include "formats/gprof/gmon_file.h"
 #include "symbolize/symbolize.h"
 
@@ -116,7 +118,7 @@ static int addr_compare(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
-	return (*x > *y) - (*x < *y);
+	return COMPARE(*x, *y);
 }
 
 /* Sorts the wanted addresses and removes duplicates. */
@@ -240,9 +242,7 @@ static void add_notes(struct gmon *g)
 	const struct gmon_file *f = &g->file;
 
 	if (f->problem)
-		builder_note(g->builder, NOTE_INCOMPLETE, 1,
-			"the file ends early, at offset 0x%llx: %s",
-			(unsigned long long)f->problem_offset, f->problem);
+		early_end_note(g->builder, f->problem_offset, f->problem);
 	if (f->histograms_over)
 		builder_note(g->builder, NOTE_BAD_RECORD, f->histograms_over,
 			"histograms beyond the first %u were left out", GMON_HISTOGRAMS_MAX);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "base/word.h"
 #include "formats/gprofng/xml_scan.h"
 
@@ -173,9 +174,7 @@ static int segment_compare(const void *a, const void *b)
 	const struct gprofng_segment *x = *(const struct gprofng_segment *const *)a;
 	const struct gprofng_segment *y = *(const struct gprofng_segment *const *)b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x > y) - (x < y);
+	return COMPARE(x->start, y->start) ?: COMPARE(x, y);
 }
 
 static void sort_segments(struct gprofng_map *map)

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "obj/objfile.h"
 #include "formats/common/importer.h"
 
@@ -186,11 +187,8 @@ static int wanted_compare(const void *a, const void *b)
 {
 	const struct wanted *x = a, *y = b;
 
-	if (x->object != y->object)
-		return x->object < y->object ? -1 : 1;
-	if (x->obj_addr != y->obj_addr)
-		return x->obj_addr < y->obj_addr ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
+	return COMPARE(x->object, y->object) ?: COMPARE(x->obj_addr, y->obj_addr) ?:
+	       COMPARE(x->number, y->number);
 }
 
 /* Converts file offsets to the object's own addresses. */

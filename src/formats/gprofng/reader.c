@@ -15,6 +15,7 @@
 
 #include "base/folder.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "model/builder.h"
 #include "formats/gprofng/experiment.h"
@@ -215,9 +216,7 @@ static int heap_compare(const void *a, const void *b)
 {
 	const struct heap_packet *x = a, *y = b;
 
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
+	return COMPARE(x->time_ns, y->time_ns) ?: COMPARE(x->number, y->number);
 }
 
 /* The memory at that address is no longer in use. */

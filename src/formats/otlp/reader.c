@@ -361,9 +361,7 @@ static void note_faults(struct otlp *o)
 	};
 
 	fault_notes(o->builder, o->faults, notes, FAULT_COUNT);
-	counted_note(o->builder, NOTE_TRUNCATED, o->cut_stacks,
-		"a stack is truncated: the file has too many frames for its size",
-		"stacks are truncated: the file has too many frames for its size");
+	cut_stacks_note(o->builder, o->cut_stacks);
 	if (o->is_cut)
 		builder_note(o->builder, NOTE_INCOMPLETE, 1, "the file was cut off");
 }

@@ -8,6 +8,7 @@
  */
 #include <inttypes.h>
 
+#include "base/saturate.h"
 #include "formats/otlp/reader.h"
 
 /* Per sample, in all its repeated fields; further ones are skipped. */
@@ -251,7 +252,7 @@ static void survey_profile(struct otlp *o, struct rows *r, struct cursor profile
 {
 	struct profile_head head = read_head(o, profile);
 	struct proto_field f;
-	uint64_t end_ns;
+	uint64_t end_ns = head.time_ns;
 	metric_id metric;
 	int64_t scale;
 
@@ -260,8 +261,7 @@ static void survey_profile(struct otlp *o, struct rows *r, struct cursor profile
 	o->says_start |= head.time_ns > 0;
 	if (head.time_ns && head.time_ns < o->start_ns)
 		o->start_ns = head.time_ns;
-	if (__builtin_add_overflow(head.time_ns, head.duration_ns, &end_ns))
-		end_ns = UINT64_MAX;
+	add_saturating(&end_ns, head.duration_ns);
 	if (head.duration_ns && end_ns > o->end_ns)
 		o->end_ns = end_ns;
 	while (otlp_next(o, &profile, &f))

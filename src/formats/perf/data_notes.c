@@ -161,7 +161,7 @@ static void note_unknown(struct perf_data *p)
 			list.size ? ", " : "", p->file.unknown_others);
 	if (list.size)
 		builder_note(p->builder, NOTE_INFO, count,
-			"records that sonde has no use for were passed over: %s", list.data);
+			"records that sonde has no use for were skipped: %s", list.data);
 	strbuf_deinit(&list);
 }
 
@@ -181,14 +181,14 @@ static void note_hardware(struct perf_data *p)
 
 	if (file->traces)
 		builder_note(p->builder, NOTE_INFO, file->traces,
-			"traces of hardware (%s, %" PRIu64 " bytes) were passed over: sonde cannot "
+			"traces of hardware (%s, %" PRIu64 " bytes) were skipped: sonde cannot "
 			"decode them, but reads what 'perf inject --itrace=i100us' makes of them",
 			trace_name(file->trace_kind), file->trace_bytes);
 	counted_note(p->builder, NOTE_INFO, p->plain_branches,
-		"the branch stack of a sample (perf record -b), no calls under way, was passed "
-		"over",
+		"a sample has a branch stack (perf record -b), which is not active calls, and was "
+		"skipped",
 		"samples have branch stacks (perf record -b), which are not active calls, and "
-		"were passed over");
+		"were skipped");
 }
 
 static void set_stats(struct perf_data *p)

@@ -357,7 +357,7 @@ struct perf_script {
 	size_t waiting_count;
 	uint64_t line_number;
 	struct bad_lines bad;
-	uint64_t passed_over; /* lines below frames that are not frames */
+	uint64_t skipped; /* lines below frames that are not frames */
 	uint64_t lost;
 };
 
@@ -515,7 +515,7 @@ static void read_line(struct perf_script *p, struct str line, struct str rest)
 		return;
 	p->block.lines = 0;
 	if (p->is_open && is_indented(line))
-		p->passed_over++;
+		p->skipped++;
 	else if (!read_weak_head(p, line, str_take_line(&rest)))
 		bad_lines_add(&p->bad, p->line_number);
 }
@@ -641,9 +641,9 @@ static void read_lines(struct perf_script *p, struct str rest)
 static void add_notes(struct perf_script *p)
 {
 	bad_lines_note(&p->bad, p->builder);
-	counted_note(p->builder, NOTE_INFO, p->passed_over,
-		"a line below a frame, of an instruction or the like, was passed over",
-		"lines below frames, of instructions or the like, were passed over");
+	counted_note(p->builder, NOTE_INFO, p->skipped,
+		"a line below a frame, of an instruction or the like, was skipped",
+		"lines below frames, of instructions or the like, were skipped");
 	counted_note(p->builder, NOTE_TRUNCATED, p->stacks.cut,
 		"a stack lacks frames: there are too many distinct stacks",
 		"stacks lack frames: there are too many distinct stacks");

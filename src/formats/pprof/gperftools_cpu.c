@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "formats/common/address_stacks.h"
+#include "formats/common/importer.h"
 
 #define HEADER_WORDS 5
 /* The maximum number of signal handler frames that pprof removes. */
@@ -240,9 +241,7 @@ static struct error *read_all(struct cpu_file *f)
 		;
 	read_stacks(f, f->is_cut ? input->size : f->end * f->words.width);
 	if (f->is_cut)
-		builder_note(f->builder, NOTE_INCOMPLETE, 1,
-			"the file ends early, at offset 0x%llx: it has no end marker",
-			(unsigned long long)(f->end * f->words.width));
+		early_end_note(f->builder, f->end * f->words.width, "it has no end marker");
 	return NULL;
 }
 

@@ -12,9 +12,6 @@
 
 #include <stdlib.h>
 
-#include "base/row_table.h"
-#include "base/hash.h"
-
 /* Sets remembered by their bytes; with more distinct ones, hardly any recurs. */
 #define SETS_MAX ((size_t)1 << 16)
 
@@ -55,18 +52,6 @@ struct roles {
 	uint64_t thread, process; /* indexes of strings */
 };
 
-struct known_thread {
-	int64_t tid, pid;
-	string_id thread_name, process_name;
-	thread_id thread;
-};
-
-struct known_process {
-	int64_t pid;
-	string_id name;
-	process_id process;
-};
-
 struct pprof_labels {
 	struct pprof *p;
 	struct map role_of_key; /* index of a string → enum role */
@@ -75,44 +60,10 @@ struct pprof_labels {
 	struct arena *arena;
 	struct str_table sets; /* by the bytes of labels */
 	VEC(label_set_id) set_ids;
-	struct row_table threads, processes;
+	struct task_ids tasks;
 	struct strbuf key; /* scratch */
 	VEC(struct label) labels;
 };
-
-static uint64_t thread_hash(const void *row)
-{
-	const struct known_thread *t = row;
-	uint64_t ids = hash_pair((uint64_t)t->tid, (uint64_t)t->pid);
-
-	return hash_pair(ids, (uint64_t)t->thread_name.i << 32 | t->process_name.i);
-}
-
-static bool thread_same(const void *a, const void *b)
-{
-	const struct known_thread *x = a, *y = b;
-
-	return x->tid == y->tid && x->pid == y->pid && x->thread_name.i == y->thread_name.i &&
-	       x->process_name.i == y->process_name.i;
-}
-
-static uint64_t process_hash(const void *row)
-{
-	const struct known_process *p = row;
-
-	return hash_pair((uint64_t)p->pid, p->name.i);
-}
-
-static bool process_same(const void *a, const void *b)
-{
-	const struct known_process *x = a, *y = b;
-
-	return x->pid == y->pid && x->name.i == y->name.i;
-}
-
-static const struct row_kind thread_rows = {sizeof(struct known_thread), thread_hash, thread_same};
-static const struct row_kind process_rows = {
-	sizeof(struct known_process), process_hash, process_same};
 
 static struct label_row read_label(struct cursor message)
 {
@@ -264,8 +215,7 @@ void pprof_labels_destroy(struct pprof_labels *l)
 	map_deinit(&l->role_of_key);
 	str_table_deinit(&l->sets);
 	vec_deinit(&l->set_ids);
-	row_table_deinit(&l->threads);
-	row_table_deinit(&l->processes);
+	task_ids_deinit(&l->tasks);
 	strbuf_deinit(&l->key);
 	vec_deinit(&l->labels);
 	arena_destroy(l->arena);
@@ -326,33 +276,16 @@ static label_set_id set_of_key(struct pprof_labels *l)
 	return set;
 }
 
-static process_id process_of(struct pprof_labels *l, int64_t pid, string_id name)
-{
-	struct known_process row = {.pid = pid, .name = name, .process = {NO_ID}};
-	uint32_t number = row_table_intern(&l->processes, &process_rows, &row);
-	struct known_process *known = &((struct known_process *)l->processes.rows)[number];
-
-	if (known->process.i == NO_ID)
-		known->process = builder_process(
-			l->p->builder, pid, 0, builder_string_bytes(l->p->builder, name));
-	return known->process;
-}
-
+/* Threads differ by their number and name, and by those of their process; -1: not known. */
 static thread_id thread_of(struct pprof_labels *l, const struct roles *roles, uint64_t offset)
 {
 	struct builder *b = l->p->builder;
-	struct known_thread row = {.tid = roles->tid,
-		.pid = roles->has & 1u << ROLE_PID ? roles->pid : -1,
-		.thread_name = string_of(l, roles->thread, offset),
-		.process_name = string_of(l, roles->process, offset),
-		.thread = {NO_ID}};
-	uint32_t number = row_table_intern(&l->threads, &thread_rows, &row);
-	struct known_thread *known = &((struct known_thread *)l->threads.rows)[number];
+	int64_t pid = roles->has & 1u << ROLE_PID ? roles->pid : -1;
+	string_id thread_name = string_of(l, roles->thread, offset);
+	string_id process_name = string_of(l, roles->process, offset);
+	process_id process = task_process(&l->tasks, b, pid, process_name, process_name);
 
-	if (known->thread.i == NO_ID)
-		known->thread = builder_thread(b, row.tid, process_of(l, row.pid, row.process_name),
-			0, builder_string_bytes(b, row.thread_name));
-	return known->thread;
+	return task_thread(&l->tasks, b, process, roles->tid, thread_name, thread_name);
 }
 
 struct pprof_sample_labels pprof_labels_of(struct pprof_labels *l, struct cursor sample)

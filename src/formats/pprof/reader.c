@@ -301,26 +301,21 @@ static void add_facts(struct pprof *p, const struct pprof_facts *facts)
 static void add_fault_notes(struct pprof *p)
 {
 	static const struct fault_note notes[FAULT_COUNT] = {
-		[FAULT_SAMPLE] = {NOTE_BAD_RECORD, "sample is malformed and left out",
-			"samples are malformed and left out", FAULT_OFFSET},
+		[FAULT_SAMPLE] = {NOTE_BAD_RECORD, "sample is malformed and skipped",
+			"samples are malformed and skipped", FAULT_OFFSET},
 		[FAULT_LOCATION] = {NOTE_BAD_RECORD, "reference leads to no location or function",
 			"references lead to no location or function", FAULT_OFFSET},
 		[FAULT_ROW] = {NOTE_BAD_RECORD,
-			"mapping, location or function is malformed and left out",
-			"mappings, locations or functions are malformed and left out",
-			FAULT_OFFSET},
+			"mapping, location or function is malformed and skipped",
+			"mappings, locations or functions are malformed and skipped", FAULT_OFFSET},
 		[FAULT_STRING] = {NOTE_BAD_RECORD, "name is not in the table of strings",
 			"names are not in the table of strings", FAULT_OFFSET},
 	};
 
 	fault_notes(p->builder, p->faults, notes, FAULT_COUNT);
-	counted_note(p->builder, NOTE_TRUNCATED, p->cut,
-		"a stack is truncated: the file has too many frames for its size",
-		"stacks are truncated: the file has too many frames for its size");
+	cut_stacks_note(p->builder, p->cut);
 	if (p->problem)
-		builder_note(p->builder, NOTE_INCOMPLETE, 1,
-			"the file ends early, at offset 0x%llx: %s",
-			(unsigned long long)p->problem_offset, p->problem);
+		early_end_note(p->builder, p->problem_offset, p->problem);
 }
 
 static struct error *read_all(struct pprof *p)

@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
+
 static struct cursor whole_file(const struct pprof *p)
 {
 	struct cursor c;
@@ -90,9 +92,7 @@ static int id_place_compare(const void *a, const void *b)
 {
 	const struct id_place *x = a, *y = b;
 
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	return (x->at > y->at) - (x->at < y->at);
+	return COMPARE(x->id, y->id) ?: COMPARE(x->at, y->at);
 }
 
 /* Sorts rows whose ids are not numbers; of several with one id, the first stays. */

@@ -259,12 +259,9 @@ static void put_comments(struct pprof_writer *w)
 	const struct profile *p = w->profile;
 
 	for (size_t i = 0; i < p->note_count; i++) {
-		const struct note *note = &p->notes[i];
 		struct strbuf text = {0};
 
-		if (note_shows_count(note))
-			strbuf_printf(&text, "%llu ", (unsigned long long)note->count);
-		strbuf_add(&text, profile_string(p, note->text));
+		profile_note_text(p, &p->notes[i], &text);
 		proto_put_varint(
 			&w->sink->text, PROFILE_COMMENT, pprof_writer_text(w, strbuf_str(&text)));
 		strbuf_deinit(&text);

@@ -6,15 +6,14 @@
 #include <stdlib.h>
 #include <sys/utsname.h>
 
+#include "base/sort.h"
 #include "symbolize/symbolize.h"
 
 static int frame_compare(const void *a, const void *b)
 {
 	const struct capture_frame *x = a, *y = b;
 
-	if (x->object != y->object)
-		return x->object < y->object ? -1 : 1;
-	return (x->obj_addr > y->obj_addr) - (x->obj_addr < y->obj_addr);
+	return COMPARE(x->object, y->object) ?: COMPARE(x->obj_addr, y->obj_addr);
 }
 
 /* Whether the recording was made on the running kernel, so that its symbols are valid. */

@@ -1,7 +1,21 @@
-/* Adds the stack tree of a capture file to a builder.  See capture_tree.h. */
+/*
+ * Adds the stack tree of a capture file to a builder.  See capture_tree.h.
+ *
+ * While the stacks of some chunks are added to the tree, the next ones are decompressed and
+ * decoded, each by one thread, as a chunk can be decoded on its own.  Only small chunks, which are
+ * what sonde writes, are decoded ahead: a hostile file's must not be in memory at the same time.
+ */
 #include "formats/sonde/capture_tree.h"
 
 #include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/jobs.h"
+
+/* Chunks decoded while as many others are added: one for each thread, at most these. */
+#define AHEAD 8
+/* Size of a small chunk, decompressed. */
+#define SMALL_MAX ((size_t)1 << 20)
 
 /* Whether all ids from first on are new. */
 static bool id_runs_accept(const struct capture_id_runs *r, uint32_t first, size_t count)
@@ -69,7 +83,8 @@ static inline void add_node(
 	vec_push(&t->nodes, (frame_id){frame});
 }
 
-bool capture_tree_add(struct capture_tree *t, const struct capture_stacks *s)
+/* Adds what a chunk has; false, and nothing is added, if other chunks had its numbers. */
+static bool tree_add(struct capture_tree *t, const struct capture_stacks *s)
 {
 	if (!id_runs_accept(&t->frame_runs, s->first_frame, s->frames.count) ||
 		!id_runs_accept(&t->node_runs, s->first_node, s->nodes.count))
@@ -88,6 +103,107 @@ bool capture_tree_add(struct capture_tree *t, const struct capture_stacks *s)
 	}
 	return true;
 }
+
+/* ---- Reading chunks */
+
+/* A chunk and its stacks. */
+struct decoded {
+	const struct capture_chunk *chunk;
+	struct capture_unpacker *unpacker; /* NULL: not used so far */
+	struct capture_stacks stacks;
+	bool is_bad;
+};
+
+struct reading {
+	struct capture_tree *tree;
+	const struct capture_chunk *next, *end;
+	uint64_t bad, first_bad;
+};
+
+static bool is_small(const struct capture_chunk *chunk)
+{
+	return chunk->raw_size <= SMALL_MAX;
+}
+
+static bool next_chunk(void *reading, void *decoded)
+{
+	struct reading *r = reading;
+
+	while (r->next < r->end && r->next->type != CAPTURE_CHUNK_STACKS)
+		r->next++;
+	if (r->next == r->end)
+		return false;
+	((struct decoded *)decoded)->chunk = r->next++;
+	return true;
+}
+
+static void decode(struct decoded *d)
+{
+	struct cursor payload;
+	struct error *err;
+
+	if (d->unpacker == NULL)
+		d->unpacker = capture_unpacker_create();
+	err = capture_unpack(d->unpacker, d->chunk, "", &payload);
+	if (err == NULL)
+		err = capture_stacks_decode(&payload, &d->stacks);
+	d->is_bad = err != NULL;
+	error_destroy(err);
+}
+
+static void decode_small(void *reading, void *decoded)
+{
+	struct decoded *d = decoded;
+
+	(void)reading;
+	if (is_small(d->chunk))
+		decode(d);
+}
+
+static void decoded_deinit(void *decoded)
+{
+	struct decoded *d = decoded;
+
+	capture_unpacker_destroy(d->unpacker);
+	capture_stacks_deinit(&d->stacks);
+}
+
+static void add(void *reading, void *decoded)
+{
+	struct reading *r = reading;
+	struct decoded *d = decoded;
+
+	if (!is_small(d->chunk))
+		decode(d);
+	if (d->is_bad || !tree_add(r->tree, &d->stacks))
+		if (r->bad++ == 0)
+			r->first_bad = d->chunk->offset;
+	if (!is_small(d->chunk)) {
+		decoded_deinit(d);
+		*d = (struct decoded){0};
+	}
+}
+
+static const struct jobs_ahead chunks_ahead = {
+	.item_bytes = sizeof(struct decoded),
+	.next = next_chunk,
+	.prepare = decode_small,
+	.use = add,
+	.deinit = decoded_deinit,
+};
+
+uint64_t capture_tree_read(struct capture_tree *t, const struct capture_chunk *chunks, size_t count,
+	size_t threads, uint64_t *first_bad)
+{
+	struct reading r = {.tree = t, .next = chunks, .end = chunks + count};
+	size_t window = threads < AHEAD ? threads : AHEAD;
+
+	jobs_run_ahead(threads, window ? window : 1, &chunks_ahead, &r);
+	*first_bad = r.first_bad;
+	return r.bad;
+}
+
+/* ---- Names and stacks */
 
 void capture_tree_fill(struct capture_tree *t, const struct capture_frame *frames,
 	size_t frame_count, const struct child_table *nodes)

@@ -13,6 +13,7 @@
 #include "base/child_table.h"
 #include "formats/sonde/capture_names.h"
 #include "formats/sonde/capture_nodes.h"
+#include "formats/sonde/layout/capture_chunk.h"
 
 /* Dense ids, with holes where chunks are missing: id → index in an array without holes. */
 struct capture_id_run {
@@ -50,8 +51,12 @@ struct capture_tree {
 
 void capture_tree_init(struct capture_tree *t, struct builder *b);
 void capture_tree_deinit(struct capture_tree *t);
-/* Adds what a STACKS chunk has; false, and nothing is added, if other chunks had its numbers. */
-must_use bool capture_tree_add(struct capture_tree *t, const struct capture_stacks *s);
+/*
+ * Adds the STACKS chunks among chunks[count], in order; others are skipped.  Returns how many could
+ * not be read; *first_bad is then the offset of the first.
+ */
+uint64_t capture_tree_read(struct capture_tree *t, const struct capture_chunk *chunks, size_t count,
+	size_t threads, uint64_t *first_bad);
 /*
  * Sets frames and tree from memory instead of chunks: for node i, from 1, nodes[i] has the parent
  * and the frame, an index in frames.  nodes[0] is the root.

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/saturate.h"
 #include "formats/sonde/layout/capture_chunk.h"
 #include "formats/sonde/layout/capture_rows.h"
 #include "formats/sonde/layout/capture_samples.h"
@@ -22,7 +23,6 @@
 #include "formats/sonde/capture_tree.h"
 #include "formats/sonde/capture_trouble.h"
 #include "formats/sonde/capture_zones.h"
-#include "formats/sonde/stacks_ahead.h"
 
 struct capture {
 	const struct reader_input *input;
@@ -171,18 +171,11 @@ static struct error *read_end(struct capture *c, struct cursor *payload)
 	return NULL;
 }
 
-static int64_t saturating_sum(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 static void add_off_cpu(struct capture *c, int64_t time_ns, uint8_t flags)
 {
-	c->off_cpu_ns = saturating_sum(c->off_cpu_ns, time_ns);
+	c->off_cpu_ns = sum_saturating(c->off_cpu_ns, time_ns);
 	if (flags & CAPTURE_STACK_TRUNCATED)
-		c->cut_ns = saturating_sum(c->cut_ns, time_ns);
+		c->cut_ns = sum_saturating(c->cut_ns, time_ns);
 }
 
 /* A block of samples to add to the builder. */
@@ -421,7 +414,7 @@ static void read_chunks(struct capture *c, enum capture_chunk_type type)
 static void read_stacks(struct capture *c)
 {
 	uint64_t offset;
-	uint64_t bad = stacks_ahead_read(
+	uint64_t bad = capture_tree_read(
 		&c->tree, c->chunks.data, c->chunks.count, c->input->threads, &offset);
 
 	if (bad && c->bad_chunks == 0)
@@ -562,10 +555,9 @@ static void note_damaged_places(struct capture *c)
 		first = c->first_bad_offset;
 	if (places)
 		builder_note(c->builder, NOTE_BAD_RECORD, places,
-			places == 1
-				? "a damaged place in the file was passed over, at offset 0x%llx"
-				: "damaged places in the file were passed over, the first at "
-				  "offset 0x%llx",
+			places == 1 ? "a damaged place in the file was skipped, at offset 0x%llx"
+				    : "damaged places in the file were skipped, the first at "
+				      "offset 0x%llx",
 			(unsigned long long)first);
 }
 

@@ -10,6 +10,7 @@
 #include "formats/readers.h"
 
 #include "base/json_reader.h"
+#include "base/saturate.h"
 #include "base/vec.h"
 #include "obj/demangle.h"
 #include "formats/common/importer.h"
@@ -361,8 +362,7 @@ static void add_samples(struct adding *a)
 			continue;
 		}
 		add_row(a, stack, a->at, weight);
-		if (weight > 0 && __builtin_add_overflow(a->at, weight, &a->at))
-			a->at = INT64_MAX;
+		a->at = sum_saturating(a->at, weight > 0 ? weight : 0);
 	}
 	s->faults[FAULT_LENGTH].count += has_sample || has_weight;
 }
@@ -689,8 +689,8 @@ static void add_notes(struct speedscope *s)
 		[FAULT_LENGTH] = {NOTE_BAD_RECORD, "profile has not as many weights as samples",
 			"profiles have not as many weights as samples", FAULT_NOWHERE},
 		[FAULT_WEIGHT] = {NOTE_BAD_RECORD,
-			"weight is negative, or no number, and was passed over",
-			"weights are negative, or no numbers, and were passed over", FAULT_NOWHERE},
+			"weight is negative, or no number, and was skipped",
+			"weights are negative, or no numbers, and were skipped", FAULT_NOWHERE},
 		[FAULT_PROFILE] = {NOTE_BAD_RECORD, "profile is of an unknown kind and was skipped",
 			"profiles are of an unknown kind and were skipped", FAULT_NOWHERE},
 		[FAULT_METRIC] = {NOTE_BAD_RECORD,

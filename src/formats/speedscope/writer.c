@@ -15,6 +15,7 @@
 #include "base/json_writer.h"
 #include "base/sort.h"
 #include "base/vec.h"
+#include "formats/common/exporter.h"
 
 /* Approximate text per frame: in a listed stack, and as events. */
 enum { LISTED_BYTES = 5, EVENT_BYTES = 32 };
@@ -92,15 +93,6 @@ static uint32_t stack_frame(const struct speedscope *w, uint32_t stack)
 }
 
 /* ---- The two forms */
-
-static void find_depths(struct speedscope *w)
-{
-	const struct profile *p = w->profile;
-
-	w->depth = xcalloc(p->stack_count, sizeof(*w->depth));
-	for (uint32_t i = 1; i < p->stack_count; i++)
-		w->depth[i] = w->depth[profile_stack_parent(p, i)] + 1;
-}
 
 static uint32_t common_stack(const struct speedscope *w, uint32_t a, uint32_t b)
 {
@@ -383,7 +375,7 @@ static struct error *speedscope_write(
 		err = check_weights(profile);
 	if (err)
 		return err;
-	find_depths(&w);
+	w.depth = exporter_depths(profile);
 	sort_samples(&w);
 	write_file(&w, options->metric);
 	free(w.depth);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "obj/demangle.h"
@@ -74,9 +75,7 @@ static int symbol_compare(const void *a, const void *b)
 {
 	const struct uftrace_symbol *x = a, *y = b;
 
-	if (x->low != y->low)
-		return x->low < y->low ? -1 : 1;
-	return (x->high > y->high) - (x->high < y->high);
+	return COMPARE(x->low, y->low) ?: COMPARE(x->high, y->high);
 }
 
 static void read_header(struct uftrace_symbols *s, struct str line)
@@ -272,7 +271,7 @@ static int mapping_compare(const void *a, const void *b)
 {
 	const struct mapping *x = a, *y = b;
 
-	return (x->start > y->start) - (x->start < y->start);
+	return COMPARE(x->start, y->start);
 }
 
 /* Adds libraries loaded later, where nothing else is mapped; each ends where the next begins. */

@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "base/word.h"
 #include "model/builder.h"
 #include "formats/common/importer.h"
@@ -242,9 +243,7 @@ static int fork_compare(const void *a, const void *b)
 {
 	const struct fork *x = a, *y = b;
 
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
-	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+	return COMPARE(x->parent, y->parent) ?: COMPARE(x->time_ns, y->time_ns);
 }
 
 static void gather_forks(struct player *p)

@@ -5,6 +5,7 @@
 
 #include "base/cursor.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "model/ids.h"
 #include "formats/common/text_field.h"
 
@@ -120,9 +121,7 @@ static int session_compare(const void *a, const void *b)
 {
 	const struct uftrace_session *x = a, *y = b;
 
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+	return COMPARE(x->pid, y->pid) ?: COMPARE(x->start_ns, y->start_ns);
 }
 
 uint32_t uftrace_tasks_session(

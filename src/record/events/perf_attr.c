@@ -77,6 +77,11 @@ void perf_attr_clock(struct perf_event_attr *attr, const struct perf_grant *gran
 	attr_init(attr, grant, PERF_COUNT_SW_CPU_CLOCK);
 	attr_sample(attr, grant, clock->stack_bytes);
 	attr->sample_period = clock->interval_ns;
+	if (!clock->wakes)
+		return;
+	/* In addition to the watermark of the ring, which is its owner's. */
+	attr->watermark = 0;
+	attr->wakeup_events = 1;
 }
 
 void perf_attr_track(struct perf_event_attr *attr, const struct perf_grant *grant)
@@ -194,7 +199,7 @@ int perf_grant_probe(struct perf_grant *grant, pid_t pid)
 	int code;
 
 	do {
-		struct perf_clock clock = {TRIED_PERIOD_NS, grant->stack_bytes};
+		struct perf_clock clock = {TRIED_PERIOD_NS, grant->stack_bytes, false};
 		struct perf_event_attr sample, track;
 
 		perf_attr_clock(&sample, grant, &clock);

@@ -17,6 +17,7 @@
 struct perf_clock {
 	uint64_t interval_ns;
 	uint32_t stack_bytes;
+	bool wakes; /* whoever polls the ring, at each sample */
 };
 
 /* An event other than time to count and sample. */

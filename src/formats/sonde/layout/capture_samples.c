@@ -15,6 +15,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "base/vec.h"
 #include "formats/sonde/layout/wire.h"
 
@@ -176,7 +177,7 @@ static int distance_compare(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
-	return (x > y) - (x < y);
+	return COMPARE(x, y);
 }
 
 /* The median time between the first samples. */

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/sort.h"
 #include "formats/sonde/layout/capture_predictor.h"
 #include "formats/sonde/layout/wire.h"
 
@@ -113,9 +114,7 @@ static int new_frame_compare(const void *a, const void *b)
 	const struct capture_frame *x = &((const struct new_frame *)a)->frame;
 	const struct capture_frame *y = &((const struct new_frame *)b)->frame;
 
-	if (x->object != y->object)
-		return x->object < y->object ? -1 : 1;
-	return (x->obj_addr > y->obj_addr) - (x->obj_addr < y->obj_addr);
+	return COMPARE(x->object, y->object) ?: COMPARE(x->obj_addr, y->obj_addr);
 }
 
 /* Assigns ids to the new frames. */

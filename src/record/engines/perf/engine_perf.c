@@ -74,6 +74,7 @@ struct engine_perf {
 	struct locks locks; /* where options->locks */
 	struct counters counters;
 	struct drain_pace pace;
+	bool is_deep; /* by the pace, when the clock was chosen */
 	struct thinning thinning;
 	struct short_lives lives;
 	uint64_t hung_up_ns; /* when the events were first seen hung up; 0: they have not */
@@ -174,6 +175,15 @@ static bool is_double(const struct engine_perf *e, const struct perf_source *sou
 	return false;
 }
 
+static void choose_clock(struct engine_perf *e)
+{
+	enum perf_clock_kind kind = e->choice.small ? PERF_CLOCK_SMALL : PERF_CLOCK_LARGE;
+
+	if (e->is_deep && perf_event_set_has_eager(&e->events))
+		kind = PERF_CLOCK_EAGER;
+	perf_event_set_choose(&e->events, e->halvings, kind);
+}
+
 /* Learns from a sample's walk how much of the stack is worth copying. */
 static void learn_reach(struct engine_perf *e)
 {
@@ -182,7 +192,7 @@ static void learn_reach(struct engine_perf *e)
 	if (small_bytes == 0)
 		return;
 	clock_choice_walked(&e->choice, e->recording->snapshot.reach_bytes > small_bytes);
-	perf_event_set_choose(&e->events, e->halvings, e->choice.small);
+	choose_clock(e);
 }
 
 /* The number of stacks truncated so far because memory was missing at the moment of the sample. */
@@ -783,10 +793,14 @@ static void drain(struct engine *engine)
 
 /* ---- waiting ---- */
 
-/* Whether we, not the keeper, poll the rings of that stream. */
+/*
+ * Whether we, and not only the keeper, poll the rings of that stream.  While both wait for samples,
+ * it does not matter who is woken.
+ */
 static bool is_polled(const struct engine_perf *e, enum perf_stream stream)
 {
-	return !e->keeper || stream == PERF_STREAM_TRACK;
+	return !e->keeper || stream == PERF_STREAM_TRACK ||
+	       (stream == PERF_STREAM_SAMPLES && perf_event_set_has_eager(&e->events));
 }
 
 static void poll_fds(struct engine *engine, pollfd_vec *fds)
@@ -803,9 +817,24 @@ static void poll_fds(struct engine *engine, pollfd_vec *fds)
 		vec_push(fds, (struct pollfd){.fd = e->exact_poll_fd, .events = POLLIN});
 }
 
+/* While stacks are deep, an eager clock runs, and only we wait for samples. */
+static void watch_depth(struct engine_perf *e, uint64_t now_ns)
+{
+	uint64_t reads = e->recording->snapshot.memory.read_count;
+	bool is_deep = drain_pace_is_deep(&e->pace, now_ns, reads);
+
+	if (is_deep != e->is_deep) {
+		e->is_deep = is_deep;
+		choose_clock(e);
+	}
+	if (e->keeper)
+		keeper_leave_samples(e->keeper, perf_event_set_is_eager(&e->events));
+}
+
 static uint64_t wait_ns(struct engine *engine)
 {
 	struct engine_perf *e = self(engine);
+	uint64_t now_ns = clock_monotonic_ns();
 	/*
 	 * Waiting threads are inspected from outside: their stacks, and the holders of their locks.
 	 */
@@ -813,9 +842,11 @@ static uint64_t wait_ns(struct engine *engine)
 	bool is_waiting = is_looking && switches_are_waiting(&e->switches);
 
 	uint64_t most_ns = preload_wake_wait_ns(e->wake);
-	uint64_t wait_ns = drain_pace_wait_ns(&e->pace, clock_monotonic_ns(),
-		e->options->interval_ns << e->halvings, e->recording->snapshot.memory.read_count,
-		is_waiting);
+
+	watch_depth(e, now_ns);
+	uint64_t wait_ns =
+		drain_pace_wait_ns(&e->pace, now_ns, e->options->interval_ns << e->halvings,
+			perf_event_set_is_eager(&e->events), is_waiting);
 
 	return wait_ns < most_ns ? wait_ns : most_ns;
 }
@@ -852,7 +883,7 @@ static void slow_down(struct engine *engine, uint32_t halvings)
 
 	e->halvings = halvings;
 	e->rate_changed = true;
-	perf_event_set_choose(&e->events, halvings, e->choice.small);
+	choose_clock(e);
 	counters_slow_down(&e->counters, halvings);
 	if (e->wake)
 		preload_wake_set_interval(e->wake, e->options->interval_ns << halvings);
@@ -1057,6 +1088,8 @@ struct error *engine_perf_open(const struct engine_setup *setup, struct engine *
 	}
 	if (setup->options->locks)
 		locks_init(&e->locks, e->recording->processes, &e->recording->labels);
+	/* The program copies what would have to be read. */
+	spec.eager = !e->exact && !e->loader;
 	if (!err)
 		err = open_events(e, setup->target, &spec);
 	if (!err) {

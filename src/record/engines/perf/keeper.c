@@ -2,7 +2,7 @@
  * Waits on the anchors of the rings, which the kernel makes readable each time a part of the ring
  * has been written.  The rings of tracking records are only checked by time: a readable anchor
  * wakes a single waiter, and that must be the recorder, which opens the files of new programs
- * immediately.
+ * immediately.  So are those of samples while the recorder waits for each of them.
  */
 #include "record/engines/perf/keeper.h"
 
@@ -26,7 +26,10 @@ struct keeper {
 	uint64_t stop_ns;    /* when to stop sampling; 0: never */
 	struct exact *exact; /* NULL: none yet */
 	pthread_t thread;
-	VEC(struct pollfd) polled; /* end_fds[0] first */
+	bool leaves_samples;	   /* as set by the recorder */
+	VEC(struct pollfd) polled; /* end_fds[0] first, then the rings of samples */
+	size_t samples_end;	   /* of these */
+	bool has_left_samples;	   /* they are not polled: their descriptors are inverted */
 };
 
 static void move_all(struct perf_event_set *set)
@@ -51,6 +54,18 @@ static void drop_hung_up(struct keeper *k)
 	for (size_t i = 1; i < k->polled.count; i++)
 		if (k->polled.data[i].revents & (POLLHUP | POLLERR | POLLNVAL))
 			k->polled.data[i].fd = -1;
+}
+
+static void choose_polled(struct keeper *k)
+{
+	bool leave = __atomic_load_n(&k->leaves_samples, __ATOMIC_RELAXED);
+
+	if (leave == k->has_left_samples)
+		return;
+	k->has_left_samples = leave;
+	for (size_t i = 1; i < k->samples_end; i++)
+		if (k->polled.data[i].fd != -1)
+			k->polled.data[i].fd = ~k->polled.data[i].fd;
 }
 
 /* Stops sampling at the time set.  Returns how long the next check may wait. */
@@ -79,6 +94,7 @@ static void *keep(void *argument)
 
 		move_all(k->set);
 		keep_rests(k);
+		choose_polled(k);
 		(void)ppoll(k->polled.data, k->polled.count, &nap, NULL);
 		drop_hung_up(k);
 	}
@@ -90,13 +106,21 @@ static void poll_fd(struct keeper *k, int fd)
 	vec_push(&k->polled, (struct pollfd){.fd = fd, .events = POLLIN});
 }
 
+static void poll_stream(struct keeper *k, enum perf_stream stream)
+{
+	for (size_t i = 0; i < k->set->cpus.count; i++)
+		if (k->set->cpus.data[i].anchor_fd[stream] >= 0)
+			poll_fd(k, k->set->cpus.data[i].anchor_fd[stream]);
+}
+
 static void poll_all(struct keeper *k)
 {
 	poll_fd(k, k->end_fds[0]);
-	for (size_t i = 0; i < k->set->cpus.count; i++)
-		for (int s = 0; s < PERF_STREAM_COUNT; s++)
-			if (s != PERF_STREAM_TRACK && k->set->cpus.data[i].anchor_fd[s] >= 0)
-				poll_fd(k, k->set->cpus.data[i].anchor_fd[s]);
+	poll_stream(k, PERF_STREAM_SAMPLES);
+	k->samples_end = k->polled.count;
+	for (enum perf_stream s = 0; s < PERF_STREAM_COUNT; s++)
+		if (s != PERF_STREAM_TRACK && s != PERF_STREAM_SAMPLES)
+			poll_stream(k, s);
 }
 
 /* The thread takes no signals: they are for the recorder. */
@@ -137,6 +161,11 @@ struct keeper *keeper_create(struct perf_event_set *set)
 void keeper_stop_at(struct keeper *k, uint64_t time_ns)
 {
 	__atomic_store_n(&k->stop_ns, time_ns, __ATOMIC_RELAXED);
+}
+
+void keeper_leave_samples(struct keeper *k, bool leave)
+{
+	__atomic_store_n(&k->leaves_samples, leave, __ATOMIC_RELAXED);
 }
 
 void keeper_serve(struct keeper *k, struct exact *exact)

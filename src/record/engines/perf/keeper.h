@@ -15,6 +15,8 @@ struct keeper;
 struct keeper *keeper_create(struct perf_event_set *set);
 /* Stops sampling at that time, by clock_monotonic_ns. */
 void keeper_stop_at(struct keeper *k, uint64_t time_ns);
+/* Whether the caller waits for samples itself from now on, on their rings, so that it is woken. */
+void keeper_leave_samples(struct keeper *k, bool leave);
 /* From now on also makes room for the data copied by the program. */
 void keeper_serve(struct keeper *k, struct exact *exact);
 /* NULL is allowed. */

@@ -91,8 +91,16 @@ struct perf_gear {
 	uint64_t period; /* 0: samples have their own */
 };
 
-#define PERF_CLOCK_MAX 9
+#define PERF_CLOCK_MAX 13
 #define PERF_NO_CLOCK  UINT32_MAX
+
+/* What differs between clocks of one rate.  There may be only the first. */
+enum perf_clock_kind {
+	PERF_CLOCK_LARGE,
+	PERF_CLOCK_SMALL, /* copies less of the stack */
+	PERF_CLOCK_EAGER, /* copies as much, and wakes the recorder at each sample */
+	PERF_CLOCK_KINDS
+};
 
 /* What to open. */
 struct perf_event_spec {
@@ -100,6 +108,7 @@ struct perf_event_spec {
 	uint32_t halvings;	   /* also open clocks of half, a quarter … of that rate */
 	size_t ring_bytes_most;	   /* for samples, per CPU; 0: as many as are useful */
 	bool quick;		   /* also open one with eight times the rate, for short threads */
+	bool eager;		   /* also open clocks that wake the recorder at each sample */
 	uint32_t stack_bytes_most; /* of user stack in a sample; 0: maximum */
 	bool switches;		   /* report context switches */
 	bool switch_stacks;	   /* also sample at switches, if granted */
@@ -128,15 +137,16 @@ struct perf_event_set {
 	struct backlog backlog;			  /* records moved out of the rings */
 	VEC(struct perf_event_cpu) cpus;	  /* the CPUs that are online */
 	VEC(struct perf_event) events;		  /* on the recorded tasks */
-	struct perf_clock clocks[PERF_CLOCK_MAX]; /* one for each rate and size of copy */
+	struct perf_clock clocks[PERF_CLOCK_MAX]; /* one for each rate and kind */
 	uint32_t clock_count;
-	uint32_t size_count;		 /* sizes of copies: the large one, perhaps a small one */
-	uint32_t quick;			 /* index of the quick one; PERF_NO_CLOCK: none */
-	uint32_t chosen;		 /* by perf_event_set_choose */
-	uint32_t clock;			 /* the one that runs */
-	uint32_t rank;			 /* of the last task */
-	size_t old;			 /* the number of first events that will be dropped */
-	struct perf_event_counts before; /* of closed events */
+	uint32_t kind_count;		    /* of each rate */
+	uint32_t kind_at[PERF_CLOCK_KINDS]; /* among those of its rate; 0: missing, or the large */
+	uint32_t quick;			    /* index of the quick one; PERF_NO_CLOCK: none */
+	uint32_t chosen;		    /* by perf_event_set_choose */
+	uint32_t clock;			    /* the one that runs */
+	uint32_t rank;			    /* of the last task */
+	size_t old;			    /* the number of first events that will be dropped */
+	struct perf_event_counts before;    /* of closed events */
 	uint32_t stack_rates; /* number of rates at which stacks at switches can be sampled */
 	uint32_t thinning;    /* the current rate; 0: each switch */
 	VEC(struct perf_gear) gears;	      /* of all counters */
@@ -205,17 +215,21 @@ void perf_event_set_replace(struct perf_event_set *set, struct perf_event_set *f
 void perf_event_set_drop_old(struct perf_event_set *set);
 void perf_event_set_cancel(struct perf_event_set *fresh);
 /*
- * Runs another clock: with the rate halved this many times, at most as in the spec, and optionally
- * with the small copy of the stack, of perf_event_set_small_bytes.  If that is 0, the large copy is
- * used.
+ * Runs another clock: with the rate halved this many times, at most as in the spec, and of this
+ * kind.  If that is missing, the one with the large copy of the stack is used.
  */
-void perf_event_set_choose(struct perf_event_set *set, uint32_t halvings, bool small);
+void perf_event_set_choose(
+	struct perf_event_set *set, uint32_t halvings, enum perf_clock_kind kind);
 /*
  * Runs the quick clock instead, or the chosen one again.  False: there is no quick clock, or clocks
  * are wide.
  */
 bool perf_event_set_quicken(struct perf_event_set *set, bool quick);
+/* The size of the small copy; 0: there is none. */
 uint32_t perf_event_set_small_bytes(const struct perf_event_set *set);
+/* Whether there are eager clocks, and whether one of them runs. */
+bool perf_event_set_has_eager(const struct perf_event_set *set);
+bool perf_event_set_is_eager(const struct perf_event_set *set);
 
 /* Whether stacks at switches are sampled. */
 bool perf_event_set_has_switch_stacks(const struct perf_event_set *set);

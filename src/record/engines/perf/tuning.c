@@ -3,8 +3,8 @@
  *
  * The size of copies follows the needs of walks.
  *
- * A half-full ring wakes us, so draining earlier matters only for stacks.  While they are deep, the
- * rings are drained soon after each sample is due.
+ * A partly full ring wakes us, so draining earlier matters only for stacks.  While they are deep,
+ * the rings are drained soon after each sample: it wakes us, or is expected.
  *
  * Threads are considered short-lived if many samples are missing, but no more than the number of
  * threads explains.  The quick clock is stopped when few threads are created again; clocks on the
@@ -101,13 +101,18 @@ static uint64_t deep_time_ns(const struct drain_pace *p, uint64_t now_ns, uint64
 	return wait_ns < most_ns ? wait_ns : most_ns;
 }
 
-uint64_t drain_pace_wait_ns(struct drain_pace *p, uint64_t now_ns, uint64_t interval_ns,
-	uint64_t reads, bool is_waiting)
+bool drain_pace_is_deep(struct drain_pace *p, uint64_t now_ns, uint64_t reads)
 {
 	if (reads != p->reads)
 		p->deep_until_ns = now_ns + DEEP_NS;
 	p->reads = reads;
-	if (now_ns < p->deep_until_ns)
+	return now_ns < p->deep_until_ns;
+}
+
+uint64_t drain_pace_wait_ns(const struct drain_pace *p, uint64_t now_ns, uint64_t interval_ns,
+	bool is_woken, bool is_waiting)
+{
+	if (now_ns < p->deep_until_ns && !is_woken)
 		return deep_time_ns(p, now_ns, interval_ns);
 	return is_waiting ? POLL_BLOCKED_NS : POLL_NS;
 }

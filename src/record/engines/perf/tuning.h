@@ -36,7 +36,20 @@ void clock_choice_walked(struct clock_choice *c, bool beyond);
 
 /* ---- how often the rings are drained ---- */
 
-/* A stack that is not completely in its sample must be read from the process before it changes. */
+/*
+ * A stack that is not completely in its sample must be read from the process before it changes: as
+ * soon as the sample was taken, and never shortly before.  The recorder may have to share its CPU
+ * with the target.  If it then looks too early, the target's clock may tick while the kernel is
+ * switching back to the target.  Where kernel code is not sampled, that sample is missing, and the
+ * kernel is not to blame, as it was there only because of the recorder.  So while stacks are deep,
+ * an eager clock wakes the recorder at each sample.  Without one, the time of the next sample is
+ * estimated, which is too early wherever something else ran on the CPU of the target.
+ *
+ * Measured on two CPUs with four busy processes in other sessions, and a recursion 5,000 levels
+ * deep: by estimated times, 2 to 10 % of the samples of its CPU time were missing, 5 % on average;
+ * with an eager clock, none.  As root, where the kernel is sampled, such samples were in
+ * finish_task_switch and irqentry_exit_to_user_mode.  The size of the ring makes no difference.
+ */
 
 /* Zeroed at first. */
 struct drain_pace {
@@ -50,13 +63,15 @@ struct drain_pace {
 
 /* A sample of the clock was taken. */
 void drain_pace_sampled(struct drain_pace *p, uint64_t time_ns, int64_t tid);
+/* Whether stacks are deep.  reads: total reads of live processes' memory. */
+bool drain_pace_is_deep(struct drain_pace *p, uint64_t now_ns, uint64_t reads);
 /*
- * How long to sleep.  interval_ns: between samples, at the present rate.  reads: total reads of
- * live processes' memory. is_waiting: there are threads off the CPU whose stacks should be read
- * from outside.
+ * How long to sleep.  interval_ns: between samples, at the present rate.  is_woken: each sample
+ * wakes the recorder. is_waiting: there are threads off the CPU whose stacks should be read from
+ * outside.
  */
-uint64_t drain_pace_wait_ns(struct drain_pace *p, uint64_t now_ns, uint64_t interval_ns,
-	uint64_t reads, bool is_waiting);
+uint64_t drain_pace_wait_ns(const struct drain_pace *p, uint64_t now_ns, uint64_t interval_ns,
+	bool is_woken, bool is_waiting);
 
 /* ---- short-lived threads ---- */
 

@@ -1,5 +1,5 @@
-#ifndef SONDE_UNWIND_LOST_BP_H
-#define SONDE_UNWIND_LOST_BP_H
+#ifndef SONDE_UNWIND_HEURISTICS_LOST_BP_H
+#define SONDE_UNWIND_HEURISTICS_LOST_BP_H
 
 /*
  * Finds the frame pointer of a frame that has one, if the register's value is unknown.  Private to
@@ -7,7 +7,7 @@
  */
 
 #include "obj/code_depth.h"
-#include "unwind/guess.h"
+#include "unwind/return_address.h"
 #include "unwind/step.h"
 
 enum { LOST_BP_CACHE_SIZE = 256 };
@@ -21,7 +21,7 @@ struct lost_bp_cache {
 };
 
 struct lost_bp {
-	struct guess_cache *guesses;
+	struct return_cache *returns;
 	struct lost_bp_cache *cache;
 	const struct unwind_space *space;
 	struct unwind_memory *memory;

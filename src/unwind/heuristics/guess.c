@@ -11,40 +11,10 @@
  * first.  A frame that made a call can only be of the third kind.  The psABI's convention that bp
  * is 0 in the outermost frame (section 3.4.1) ends the stack there, and nowhere else.
  */
-#include "unwind/guess.h"
-
-#include "base/hash.h"
-
-/* ---- return addresses ---- */
-
-static bool read_is_after_call(const struct arch *arch, struct unwind_memory *memory, uint64_t va)
-{
-	uint8_t bytes[8];
-
-	return memory->read_code == NULL ||
-	       (memory->read_code(memory, va - sizeof(bytes), bytes, sizeof(bytes)) &&
-		       arch->is_call(bytes));
-}
-
-bool guess_is_return_address(struct guess_cache *cache, const struct unwind_space *space,
-	struct unwind_memory *memory, uint64_t va)
-{
-	size_t slot = hash_pair(va, space->generation) % GUESS_CACHE_SIZE;
-
-	if (unwind_space_find(space, va - 1) == NULL)
-		return false;
-	if (cache->slots[slot].va != va || cache->slots[slot].generation != space->generation) {
-		cache->slots[slot].va = va;
-		cache->slots[slot].generation = space->generation;
-		cache->slots[slot].after_call = read_is_after_call(space->arch, memory, va);
-	}
-	return cache->slots[slot].after_call;
-}
-
-/* ---- layouts ---- */
+#include "unwind/heuristics/guess.h"
 
 struct guess {
-	struct guess_cache *cache;
+	struct return_cache *cache;
 	const struct unwind_space *space;
 	struct unwind_regs *regs;
 	struct unwind_memory *memory;
@@ -53,7 +23,7 @@ struct guess {
 static bool read_return_address(struct guess *g, uint64_t va, uint64_t *return_va)
 {
 	return unwind_memory_read(g->memory, va, return_va) &&
-	       guess_is_return_address(g->cache, g->space, g->memory, *return_va);
+	       return_address_is_plausible(g->cache, g->space, g->memory, *return_va);
 }
 
 static void step_out(struct guess *g, uint64_t return_va, uint64_t sp, uint64_t bp)
@@ -94,7 +64,7 @@ static bool step_by_bp(struct guess *g)
 	return true;
 }
 
-enum step guess_step(struct guess_cache *cache, const struct unwind_space *space, bool interrupted,
+enum step guess_step(struct return_cache *cache, const struct unwind_space *space, bool interrupted,
 	struct unwind_regs *regs, struct unwind_memory *memory)
 {
 	struct guess g = {cache, space, regs, memory};
@@ -108,20 +78,4 @@ enum step guess_step(struct guess_cache *cache, const struct unwind_space *space
 		regs->value[UNWIND_REG_BP] == 0)
 		return STEP_ROOT;
 	return STEP_NO_RULE;
-}
-
-bool guess_is_signal_return(const struct arch *arch, struct unwind_memory *memory, uint64_t va)
-{
-	uint8_t bytes[sizeof(arch->signal_return)];
-	size_t size = arch->signal_return_size;
-
-	return memory->read_code && memory->read_code(memory, va, bytes, size) &&
-	       memcmp(bytes, arch->signal_return, size) == 0;
-}
-
-bool guess_is_in_signal_return(const struct arch *arch, struct unwind_memory *memory, uint64_t va)
-{
-	return guess_is_signal_return(arch, memory, va) ||
-	       guess_is_signal_return(arch, memory, va - arch->signal_return_call) ||
-	       guess_is_signal_return(arch, memory, va - arch->signal_return_size);
 }

@@ -1,16 +1,23 @@
-#ifndef SONDE_UNWIND_CHAIN_H
-#define SONDE_UNWIND_CHAIN_H
+#ifndef SONDE_UNWIND_HEURISTICS_CHAIN_H
+#define SONDE_UNWIND_HEURISTICS_CHAIN_H
 
 /*
  * Whether a frame found somewhere on the stack can be the caller of the current one, by where it
  * leads and by the calls on the way. Private to the walker.
  */
 
-#include "unwind/callee.h"
-#include "unwind/guess.h"
+#include "unwind/return_address.h"
+#include "unwind/step.h"
+
+/* Which function a call entered, as far as the code before the return address shows. */
+enum callee {
+	CALLEE_UNKNOWN, /* the call is indirect, through a value that is no longer in memory */
+	CALLEE_OTHER,	/* another function, which may have ended in a jump to this one */
+	CALLEE_THIS,
+};
 
 struct chain_place {
-	struct guess_cache *cache;
+	struct return_cache *cache;
 	const struct unwind_space *space;
 	struct unwind_memory *memory;
 	/* The entered function, and its mapping. */

@@ -6,7 +6,7 @@
  * The function's own instructions show how far its frame pointer is above its stack pointer, unless
  * it calls alloca. Then they give a minimum, and from there on, candidates are searched: pairs of
  * the caller's saved frame pointer and a return address. Stack memory is full of stale pairs, so
- * each is followed outwards (unwind/chain.h). A pair is certain if
+ * each is followed outwards (unwind/heuristics/chain.h). A pair is certain if
  *
  * - rules lead from it to the outermost frame, each function on the way returns after a call that
  *   entered it, and the call at the pair is known to have entered this function;
@@ -16,11 +16,11 @@
  *
  * Otherwise the best one is a guess.
  */
-#include "unwind/lost_bp.h"
+#include "unwind/heuristics/lost_bp.h"
 
 #include "base/hash.h"
 #include "obj/cfi.h"
-#include "unwind/chain.h"
+#include "unwind/heuristics/chain.h"
 
 /* Larger frames are not searched. */
 #define SEARCH_BYTES ((uint64_t)256 << 10)
@@ -94,7 +94,7 @@ static bool is_return_slot(const struct search *s, uint64_t va)
 	uint64_t return_va;
 
 	return unwind_memory_read(f->memory, va, &return_va) &&
-	       guess_is_return_address(f->guesses, f->space, f->memory, return_va);
+	       return_address_is_plausible(f->returns, f->space, f->memory, return_va);
 }
 
 /* ---- the search ---- */
@@ -128,7 +128,7 @@ static void try_pair(struct search *s, const struct pair *pair)
 {
 	const struct lost_bp *f = s->frame;
 
-	if (!guess_is_return_address(f->guesses, f->space, f->memory, pair->return_va))
+	if (!return_address_is_plausible(f->returns, f->space, f->memory, pair->return_va))
 		return;
 	s->chains++;
 	struct chain chain = chain_follow(&s->place, pair->return_va, pair->va + 16, pair->bp);
@@ -166,7 +166,7 @@ enum lost_bp_verdict lost_bp_find(const struct lost_bp *frame, uint64_t *bp)
 {
 	struct search s = {
 		.frame = frame,
-		.place = {.cache = frame->guesses,
+		.place = {.cache = frame->returns,
 			.space = frame->space,
 			.memory = frame->memory,
 			.mapping = unwind_space_find(frame->space, frame->va)},

@@ -1,0 +1,576 @@
+/*
+ * The module that a page runs: the session of src/session in WebAssembly.
+ *
+ * The page puts a file's bytes, or a request as JSON, into memory of page_alloc and calls
+ * page_open, which frees the bytes, or page_ask.  The answer is at page_reply, page_reply_size
+ * bytes long, until the next call: JSON, or for page_ask's "flame" and "lanes" the form of reply.h.
+ * Every failure is {"error": "one line"}.
+ *
+ * A request is {"ask": WHAT, "profile": N, "options": [[NAME, VALUE], …]}; options are those of
+ * `sonde report`, by the same names, in the same order, so that an answer is the command line's:
+ *
+ *	report	what `sonde report --format json` prints, byte for byte
+ *	flame	the call tree as boxes (analysis/flame.h), with their names
+ *	lanes	the threads over time, in "slices" slices of "from" to "to" ns, or of all time
+ *	about	the profile itself: metrics, threads, where it is from, how well it was sampled
+ */
+#include "page/module.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/certificate.h"
+#include "analysis/flame.h"
+#include "analysis/lanes.h"
+#include "base/alloc.h"
+#include "base/decompress.h"
+#include "base/json_reader.h"
+#include "page/reply.h"
+#include "session/session.h"
+#include "view/views.h"
+
+#define EXPORT(name) __attribute__((export_name(name), used))
+#define PROFILES_MAX 8u
+
+static struct session *sessions[PROFILES_MAX];
+static size_t session_count;
+static struct reply reply;
+
+/* ---- memory and replies ---- */
+
+EXPORT("page_alloc") void *page_alloc(size_t size)
+{
+	return malloc(size ? size : 1);
+}
+
+EXPORT("page_free") void page_free(void *memory)
+{
+	free(memory);
+}
+
+EXPORT("page_reply") const char *page_reply(void)
+{
+	return reply.bytes.data;
+}
+
+EXPORT("page_reply_size") size_t page_reply_size(void)
+{
+	return reply.bytes.size;
+}
+
+static void reply_error(struct error *err)
+{
+	reply_begin(&reply);
+	reply.json = json_writer(&reply.bytes);
+	json_put_object(&reply.json);
+	json_put_key(&reply.json, "error");
+	json_put_string(&reply.json, str_from(err->message));
+	json_put_end(&reply.json);
+	error_destroy(err);
+}
+
+/* ---- opening ---- */
+
+static struct error *open_bytes(struct file_bytes *bytes, const char *name)
+{
+	struct reader_input input = {.name = name};
+	struct error *err;
+
+	if (session_count == PROFILES_MAX)
+		return error_new(ERROR_USAGE, "%u files are open, the most at once", PROFILES_MAX);
+	err = decompress(name, 0, bytes, &input.is_cut);
+	if (err)
+		return err;
+	input.data = bytes->data;
+	input.size = bytes->size;
+	err = session_open_bytes(&input, NULL, &sessions[session_count]);
+	if (err == NULL)
+		session_count++;
+	return err;
+}
+
+EXPORT("page_open") void page_open(uint8_t *data, size_t size, const char *name)
+{
+	struct file_bytes bytes = {data, size};
+	struct error *err = open_bytes(&bytes, name);
+
+	file_bytes_deinit(&bytes);
+	if (err) {
+		reply_error(err);
+		return;
+	}
+	reply_begin(&reply);
+	strbuf_printf(&reply.bytes, "{\"profile\": %zu}", session_count - 1);
+}
+
+/* ---- requests ---- */
+
+struct request {
+	struct arena *arena; /* of the texts that the question borrows */
+	char *ask;
+	struct session *session;
+	struct question question;
+	uint64_t from_ns, to_ns; /* of lanes; to 0: all time */
+	uint32_t slices;
+};
+
+static char *copy(struct request *r, struct str text)
+{
+	return (char *)(uintptr_t)arena_str(r->arena, text).data;
+}
+
+static struct error *read_option(struct request *r, struct json_reader *json)
+{
+	struct str text = {0};
+	char *name = NULL, *value = NULL;
+
+	if (!json_array(json))
+		return NULL;
+	for (size_t i = 0; json_element(json); i++) {
+		if (!json_string(json, &text))
+			continue;
+		if (i == 0)
+			name = copy(r, text);
+		else
+			value = copy(r, text);
+	}
+	return name ? question_put(&r->question, name, value) : NULL;
+}
+
+static struct error *read_options(struct request *r, struct json_reader *json)
+{
+	struct error *err = NULL;
+
+	if (!json_array(json))
+		return NULL;
+	while (json_element(json)) {
+		if (err == NULL)
+			err = read_option(r, json);
+		else
+			json_skip(json);
+	}
+	return err;
+}
+
+static struct error *choose_session(struct request *r, int64_t number)
+{
+	if (number < 0 || (uint64_t)number >= session_count)
+		return error_new(ERROR_USAGE, "there is no profile %lld", (long long)number);
+	r->session = sessions[number];
+	return NULL;
+}
+
+static struct error *read_member(struct request *r, struct json_reader *json, struct str key)
+{
+	struct str text;
+	int64_t number = 0;
+
+	if (str_equal(key, STR("options")))
+		return read_options(r, json);
+	if (str_equal(key, STR("ask"))) {
+		if (json_string(json, &text))
+			r->ask = copy(r, text);
+		return NULL;
+	}
+	if (!json_int(json, &number) || number < 0)
+		return NULL;
+	if (str_equal(key, STR("profile")))
+		return choose_session(r, number);
+	if (str_equal(key, STR("from")))
+		r->from_ns = (uint64_t)number;
+	else if (str_equal(key, STR("to")))
+		r->to_ns = (uint64_t)number;
+	else if (str_equal(key, STR("slices")))
+		r->slices = number > 100000 ? 100000 : (uint32_t)number;
+	return NULL;
+}
+
+static struct error *read_request(struct request *r, const char *text, size_t size)
+{
+	struct json_reader json;
+	struct error *err = NULL, *bad;
+	struct str key;
+
+	*r = (struct request){.arena = arena_create(), .question = question_default(), .slices = 1};
+	json_reader_init(&json, text, size, "request");
+	if (json_object(&json))
+		while (json_key(&json, &key)) {
+			if (err == NULL)
+				err = read_member(r, &json, key);
+			else
+				json_skip(&json);
+		}
+	bad = json_error(&json);
+	json_reader_deinit(&json);
+	if (err)
+		error_destroy(bad);
+	else
+		err = bad;
+	if (err == NULL && (r->ask == NULL || r->session == NULL))
+		err = error_new(ERROR_USAGE, "a request names what it asks, and of which profile");
+	return err;
+}
+
+static void request_deinit(struct request *r)
+{
+	question_deinit(&r->question);
+	arena_destroy(r->arena);
+}
+
+/* ---- answers ---- */
+
+static struct error *answer(struct request *r, struct answer **made)
+{
+	struct error *err = question_settle(&r->question);
+
+	return err ? err : session_ask(r->session, &r->question, made);
+}
+
+static void put_text(const char *key, struct str text)
+{
+	json_put_key(&reply.json, key);
+	json_put_string(&reply.json, text);
+}
+
+static void put_number(const char *key, uint64_t number)
+{
+	json_put_key(&reply.json, key);
+	if (number == UINT64_MAX)
+		json_put_null(&reply.json);
+	else
+		json_put_unsigned(&reply.json, number);
+}
+
+static struct error *ask_report(struct request *r)
+{
+	const struct text_style style = {0};
+	struct answer *made;
+	struct sink sink;
+	struct error *err = question_put(&r->question, "format", "json");
+
+	if (err == NULL)
+		err = answer(r, &made);
+	if (err)
+		return err;
+	sink_init_memory(&sink);
+	answer_draw(made, &style, &sink);
+	answer_destroy(made);
+	reply_begin(&reply);
+	strbuf_deinit(&reply.bytes);
+	reply.bytes = sink.text;
+	return NULL;
+}
+
+/* The names of the entities that boxes have: [name, module, kind of object] each. */
+static void put_entities(const struct report *report, const uint32_t *used, size_t count)
+{
+	json_put_key(&reply.json, "names");
+	json_put_array(&reply.json);
+	for (size_t i = 0; i < count; i++) {
+		const struct entity *e = entity_tree_entity(report->tree, used[i]);
+		struct strbuf label = {0};
+
+		json_put_array(&reply.json);
+		json_put_string(&reply.json, entity_label(e, &label));
+		json_put_string(&reply.json, e->module);
+		json_put_end(&reply.json);
+		strbuf_deinit(&label);
+	}
+	json_put_end(&reply.json);
+}
+
+/* [row]: the first stub below it, the box that recursion goes on in. */
+static uint32_t *find_jumps(const struct calltree *tree)
+{
+	uint32_t *jump = xcalloc(tree->count + 1, sizeof(*jump));
+
+	for (size_t i = 0; i < tree->count; i++)
+		jump[i] = NO_ID;
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct calltree_row *row = &tree->rows[i];
+
+		if (row->is_stub && row->parent != NO_ID && jump[row->parent] == NO_ID)
+			jump[row->parent] = row->target;
+	}
+	return jump;
+}
+
+struct box_columns {
+	uint32_t *depth, *name, *jump;
+	double *start, *width, *own;
+};
+
+static void fill_boxes(const struct report *report, const struct flame *flame,
+	struct box_columns *c, struct arena *arena)
+{
+	const struct calltree *tree = report->calltree;
+	uint32_t *number = ARENA_ARRAY(arena, uint32_t, report->tree->entity_count + 1),
+		 *used = ARENA_ARRAY(arena, uint32_t, report->tree->entity_count + 1),
+		 *box_of = ARENA_ARRAY(arena, uint32_t, tree->count + 1), *jump = find_jumps(tree);
+	size_t count = 0;
+
+	for (size_t i = 0; i < flame->count; i++)
+		if (flame->boxes[i].row != NO_ID)
+			box_of[flame->boxes[i].row] = (uint32_t)i;
+	for (size_t i = 0; i < flame->count; i++) {
+		const struct flame_box *box = &flame->boxes[i];
+
+		c->depth[i] = box->depth;
+		c->start[i] = (double)box->start;
+		c->width[i] = (double)box->width;
+		c->jump[i] = c->name[i] = NO_ID;
+		if (box->row == NO_ID)
+			continue;
+		uint32_t entity = tree->rows[box->row].entity;
+
+		if (number[entity] == 0) {
+			used[count++] = entity;
+			number[entity] = (uint32_t)count;
+		}
+		c->name[i] = number[entity] - 1;
+		c->own[i] = (double)tree->rows[box->row].in_only;
+		if (jump[box->row] != NO_ID)
+			c->jump[i] = box_of[jump[box->row]];
+	}
+	free(jump);
+	put_entities(report, used, count);
+}
+
+static struct error *ask_flame(struct request *r)
+{
+	struct answer *made;
+	struct error *err = question_put(&r->question, "view", "tree");
+
+	if (err == NULL)
+		err = question_put(&r->question, "limit", "0");
+	if (err == NULL)
+		err = answer(r, &made);
+	if (err)
+		return err;
+	const struct report *report = made->reports[0];
+	struct arena *arena = arena_create();
+	const struct flame *flame = flame_lay_out(report->calltree, report->calltree, arena);
+	size_t count = flame->count;
+	struct box_columns c = {ARENA_ARRAY(arena, uint32_t, count),
+		ARENA_ARRAY(arena, uint32_t, count), ARENA_ARRAY(arena, uint32_t, count),
+		ARENA_ARRAY(arena, double, count), ARENA_ARRAY(arena, double, count),
+		ARENA_ARRAY(arena, double, count)};
+
+	reply_begin(&reply);
+	json_put_object(&reply.json);
+	put_text("unit", profile_string(report->profile, report_metric(report).unit));
+	put_number("depth", flame->depth_max);
+	json_put_key(&reply.json, "total");
+	json_put_int(&reply.json, report->tree->total);
+	fill_boxes(report, flame, &c, arena);
+	reply_put_u32(&reply, "depth", c.depth, count);
+	reply_put_u32(&reply, "name", c.name, count);
+	reply_put_u32(&reply, "jump", c.jump, count);
+	reply_put_f64(&reply, "start", c.start, count);
+	reply_put_f64(&reply, "width", c.width, count);
+	reply_put_f64(&reply, "own", c.own, count);
+	reply_end(&reply);
+	arena_destroy(arena);
+	answer_destroy(made);
+	return NULL;
+}
+
+static void put_lane(const struct profile *p, const struct lane *lane, size_t number)
+{
+	json_put_object(&reply.json);
+	if (lane->thread != NO_ID) {
+		const struct thread *t = &p->threads[lane->thread];
+		const struct process *process = &p->processes[t->process.i];
+
+		put_text("thread", profile_string(p, t->name));
+		json_put_key(&reply.json, "tid");
+		json_put_int(&reply.json, t->tid);
+		put_text("process", profile_string(p, process->name));
+		json_put_key(&reply.json, "pid");
+		json_put_int(&reply.json, process->pid);
+	}
+	json_put_key(&reply.json, "kinds");
+	json_put_object(&reply.json);
+	for (enum lane_kind kind = 0; kind < LANE_KIND_COUNT; kind++)
+		if (lane->weight[kind]) {
+			json_put_key(&reply.json, lane_kind_names[kind]);
+			json_put_int(&reply.json, lane->total[kind]);
+		}
+	json_put_end(&reply.json);
+	put_number("number", number);
+	json_put_end(&reply.json);
+}
+
+static void put_lane_columns(const struct lanes *lanes, struct arena *arena)
+{
+	double *values = ARENA_ARRAY(arena, double, lanes->slices.count);
+
+	for (size_t i = 0; i < lanes->count; i++)
+		for (enum lane_kind kind = 0; kind < LANE_KIND_COUNT; kind++) {
+			const int64_t *weight = lanes->lanes[i].weight[kind];
+			char name[64];
+
+			if (weight == NULL)
+				continue;
+			for (uint32_t k = 0; k < lanes->slices.count; k++)
+				values[k] = (double)weight[k];
+			(void)snprintf(name, sizeof(name), "%zu.%s", i, lane_kind_names[kind]);
+			reply_put_f64(&reply, name, values, lanes->slices.count);
+		}
+}
+
+/* The ticks of all streams: number, start and end of each. */
+static void put_ticks(const struct profile *p, struct arena *arena)
+{
+	double *start = ARENA_ARRAY(arena, double, p->tick_count),
+	       *end = ARENA_ARRAY(arena, double, p->tick_count);
+	uint32_t *stream = ARENA_ARRAY(arena, uint32_t, p->tick_count),
+		 *number = ARENA_ARRAY(arena, uint32_t, p->tick_count);
+	size_t count = 0;
+
+	json_put_key(&reply.json, "streams");
+	json_put_array(&reply.json);
+	for (size_t i = 0; i < p->tick_count; i++) {
+		const struct tick *t = &p->ticks[i];
+
+		if (i == 0 || t->stream.i != p->ticks[i - 1].stream.i ||
+			t->process.i != p->ticks[i - 1].process.i) {
+			json_put_string(&reply.json, profile_string(p, t->stream));
+			count++;
+		}
+		stream[i] = (uint32_t)count - 1;
+		number[i] = (uint32_t)t->number;
+		start[i] = (double)t->start_ns;
+		end[i] = (double)t->end_ns;
+	}
+	json_put_end(&reply.json);
+	reply_put_u32(&reply, "tick_stream", stream, p->tick_count);
+	reply_put_u32(&reply, "tick_number", number, p->tick_count);
+	reply_put_f64(&reply, "tick_start", start, p->tick_count);
+	reply_put_f64(&reply, "tick_end", end, p->tick_count);
+}
+
+static struct error *ask_lanes(struct request *r)
+{
+	struct answer *made;
+	struct error *err = profile_needs_times(session_profile(r->session));
+
+	if (err == NULL)
+		err = question_put(&r->question, "view", "stats");
+	if (err == NULL)
+		err = answer(r, &made);
+	if (err)
+		return err;
+	const struct report *report = made->reports[0];
+	const struct profile *p = report->profile;
+	struct arena *arena = arena_create();
+	uint32_t count = r->slices ? r->slices : 1;
+	struct time_slices slices = lanes_span(report->selection, count);
+
+	if (r->to_ns > r->from_ns)
+		slices = (struct time_slices){
+			r->from_ns, (r->to_ns - r->from_ns + count - 1) / count, count};
+	const struct lanes *lanes =
+		lanes_analyse(report->selection, report->query.metric, slices, arena);
+
+	reply_begin(&reply);
+	json_put_object(&reply.json);
+	put_number("begin", slices.begin_ns);
+	put_number("slice", slices.slice_ns);
+	put_number("slices", slices.count);
+	json_put_key(&reply.json, "lanes");
+	json_put_array(&reply.json);
+	for (size_t i = 0; i < lanes->count; i++)
+		put_lane(p, &lanes->lanes[i], i);
+	json_put_end(&reply.json);
+	put_ticks(p, arena);
+	put_lane_columns(lanes, arena);
+	reply_end(&reply);
+	arena_destroy(arena);
+	answer_destroy(made);
+	return NULL;
+}
+
+static void put_metrics(const struct profile *p)
+{
+	json_put_key(&reply.json, "metrics");
+	json_put_array(&reply.json);
+	for (size_t m = 0; m < p->metric_count; m++) {
+		json_put_object(&reply.json);
+		put_text("name", profile_string(p, p->metrics[m].name));
+		put_text("unit", profile_string(p, p->metrics[m].unit));
+		json_put_key(&reply.json, "total");
+		json_put_int(&reply.json, p->total[m]);
+		json_put_end(&reply.json);
+	}
+	json_put_end(&reply.json);
+	put_text("metric", profile_string(p, p->metrics[p->default_metric.i].name));
+}
+
+static void put_knowledge(const struct profile *p)
+{
+	json_put_key(&reply.json, "has_times");
+	json_put_bool(&reply.json, p->samples.count > 0 && p->samples.time_ns);
+	json_put_key(&reply.json, "has_threads");
+	json_put_bool(&reply.json, p->samples.count > 0 && p->samples.thread);
+	json_put_key(&reply.json, "has_stacks");
+	json_put_bool(&reply.json, p->has_stacks);
+	json_put_key(&reply.json, "has_zones");
+	json_put_bool(&reply.json, p->samples.count > 0 && p->samples.zone);
+	put_number("ticks", p->tick_count);
+}
+
+static struct error *ask_about(struct request *r)
+{
+	const struct profile *p = session_profile(r->session);
+	struct certificate certificate = certificate_of(p);
+
+	reply_begin(&reply);
+	reply.json = json_writer(&reply.bytes);
+	json_put_object(&reply.json);
+	put_text("source", profile_string(p, p->source));
+	put_text("format", profile_string(p, p->format));
+	put_text("command", profile_string(p, p->command));
+	put_text("host", profile_string(p, p->host));
+	put_number("start_unix_ns", p->start_unix_ns);
+	put_metrics(p);
+	put_knowledge(p);
+	for (const struct stat_field *f = stat_fields; f->name; f++)
+		put_number(f->name,
+			*(const uint64_t *)(const void *)((const char *)&p->stats + f->offset));
+	json_put_key(&reply.json, "fit");
+	json_put_bool(&reply.json, certificate_is_fit(&certificate));
+	json_put_end(&reply.json);
+	return NULL;
+}
+
+static const struct {
+	const char *name;
+	struct error *(*ask)(struct request *r);
+} asks[] = {
+	{"report", ask_report},
+	{"flame", ask_flame},
+	{"lanes", ask_lanes},
+	{"about", ask_about},
+};
+
+static struct error *ask(struct request *r)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(asks); i++)
+		if (strcmp(asks[i].name, r->ask) == 0)
+			return asks[i].ask(r);
+	return error_new(ERROR_USAGE, "no such question: %s", r->ask);
+}
+
+EXPORT("page_ask") void page_ask(const char *text, size_t size)
+{
+	struct request r;
+	struct error *err = read_request(&r, text, size);
+
+	if (err == NULL)
+		err = ask(&r);
+	request_deinit(&r);
+	if (err)
+		reply_error(err);
+}

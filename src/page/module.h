@@ -1,0 +1,22 @@
+#ifndef SONDE_PAGE_MODULE_H
+#define SONDE_PAGE_MODULE_H
+
+/* What a page calls; see module.c for requests and answers. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Memory for bytes and requests; NULL: there is no more. */
+void *page_alloc(size_t size);
+void page_free(void *memory);
+/*
+ * Opens a file of any format that is read from bytes alone, perhaps compressed, and frees the
+ * bytes, which are page_alloc's.  name: of the file, ended by NUL.
+ */
+void page_open(uint8_t *data, size_t size, const char *name);
+void page_ask(const char *text, size_t size);
+/* The answer to the last call. */
+const char *page_reply(void);
+size_t page_reply_size(void);
+
+#endif

@@ -1,0 +1,150 @@
+/*
+ * Writes a page: the template that src/page/build has made, with the profile as sonde's own format
+ * in base64 (RFC 4648).  The template has one place for it, which the reader of the page finds by
+ * its id.
+ */
+#include "page/page.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/escape.h"
+#include "formats/writers.h"
+#include "view/views.h"
+
+#ifdef HAVE_PAGE
+extern const char page_template[];
+extern const size_t page_template_size;
+#else
+static const char page_template[] = "";
+static const size_t page_template_size = 0;
+#endif
+
+/* Of the template: attributes of the data's element, and the data. */
+static const struct str place = STR("@NAME@>@DATA@");
+
+static struct error *no_page(void)
+{
+	return error_new(ERROR_UNSUPPORTED,
+		"this sonde was built without pages, which need clang for WebAssembly and node: "
+		"'make' in its source says what is missing");
+}
+
+static void put_base64(struct sink *sink, const uint8_t *bytes, size_t size)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (size_t i = 0; i < size; i += 3) {
+		size_t left = size - i;
+		uint32_t word = (uint32_t)bytes[i] << 16 |
+				(uint32_t)(left > 1 ? bytes[i + 1] : 0) << 8 |
+				(left > 2 ? bytes[i + 2] : 0);
+		const char four[] = {digits[word >> 18], digits[word >> 12 & 63],
+			left > 1 ? digits[word >> 6 & 63] : '=',
+			left > 2 ? digits[word & 63] : '='};
+
+		strbuf_add(&sink->text, (struct str){four, sizeof(four)});
+		if (i % 3072 == 0 && !sink_settle(sink))
+			return;
+	}
+}
+
+static void put_attribute(struct sink *sink, const char *name, struct str value)
+{
+	strbuf_printf(&sink->text, " %s=\"", name);
+	escape_xml(&sink->text, value);
+	strbuf_add_char(&sink->text, '"');
+}
+
+/* ---- the first view, as in the page's address (ui/state.ts) ---- */
+
+static void put_encoded(struct strbuf *out, const char *text)
+{
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (char_is_digit(*text) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
+			strchr("-_.~:", c))
+			strbuf_add_char(out, *text);
+		else
+			strbuf_printf(out, "%%%02X", c);
+	}
+}
+
+static void put_state(struct strbuf *out, const char *key, const char *value)
+{
+	if (value == NULL)
+		return;
+	strbuf_add(out, out->size ? STR("&") : STR(""));
+	put_encoded(out, key);
+	strbuf_add_char(out, '=');
+	put_encoded(out, value);
+}
+
+/* A page has the flame graph first, unless a view is named that it has, too. */
+static const char *view_of(const struct question *question)
+{
+	static const char *const same[] = {"tree", "functions", "callers", "graph", "zones", NULL};
+
+	if (question->view_count == 0)
+		return NULL;
+	for (size_t i = 0; same[i]; i++)
+		if (strcmp(question->views[0]->name, same[i]) == 0)
+			return same[i];
+	return question->views[0] == &view_stats ? "statistics" : NULL;
+}
+
+static void put_question(struct strbuf *out, const struct question *question)
+{
+	put_state(out, "view", view_of(question));
+	put_state(out, "metric", question->metric);
+	if (question->level >= 0)
+		put_state(out, "level", level_names[question->level]);
+	if (question->collapse >= 0)
+		put_state(out, "collapse", collapse_names[question->collapse]);
+	put_state(out, "invert", question->invert ? "1" : NULL);
+	for (size_t i = 0; i < question->filters.requests.count; i++) {
+		const struct filter_request *request = &question->filters.requests.data[i];
+		char *key = xasprintf("f.%s", filter_names[request->kind]);
+
+		put_state(out, key, request->text);
+		free(key);
+	}
+}
+
+static void put_page(struct sink *sink, size_t before, const struct profile *profile,
+	const struct question *question, struct str bytes)
+{
+	struct str after = {
+		page_template + before + place.size, page_template_size - before - place.size};
+	struct strbuf state = {0};
+
+	put_question(&state, question);
+	strbuf_add(&sink->text, (struct str){page_template, before});
+	put_attribute(sink, "data-name", str_base_name(profile_string(profile, profile->source)));
+	put_attribute(sink, "data-state", strbuf_str(&state));
+	strbuf_add_char(&sink->text, '>');
+	put_base64(sink, (const uint8_t *)bytes.data, bytes.size);
+	strbuf_add(&sink->text, after);
+	strbuf_deinit(&state);
+}
+
+struct error *page_write(
+	struct sink *sink, const struct profile *profile, const struct question *question)
+{
+	const char *at = memmem(page_template, page_template_size, place.data, place.size);
+	const struct writer_options all = {.metric = profile->default_metric};
+	struct sink bytes;
+
+	if (at == NULL)
+		return no_page();
+	sink_init_memory(&bytes);
+	struct error *err = writer_sonde.write(&bytes, profile, &all);
+	if (err == NULL)
+		put_page(sink, (size_t)(at - page_template), profile, question,
+			strbuf_str(&bytes.text));
+	strbuf_deinit(&bytes.text);
+	return err;
+}

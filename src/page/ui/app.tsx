@@ -1,0 +1,376 @@
+// The page: head, time, filters, views, inspector, foot, and the keys that move between them.
+
+import { render } from 'preact'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { Boxes, Flame } from './flame'
+import { Inspector, quoteRegex, useCallers } from './inspector'
+import { loadCompiled, loadFiles, type Given } from './load'
+import { Cancelled, Session, type About, type FlameHead, type Kept, type LanesHead, type Options, type Packed, type Report } from './session'
+import { COLLAPSE, FIRST, fromFragment, History, LEVELS, options, toFragment, VIEWS, type Selected, type State, type View } from './state'
+import { Timeline } from './timeline'
+import { amount, duration, grouped, percent } from './units'
+import { Butterfly, Functions, Graph, Statistics, Tree, Zones } from './views'
+
+const TITLES: Record<View, string> = {
+  flame: 'Flame', tree: 'Tree', functions: 'Functions', callers: 'Callers', graph: 'Graph', zones: 'Zones', statistics: 'Statistics',
+}
+const CLOCKS: [string, string][] = [['cpu-time', 'CPU'], ['real-time', 'Real'], ['blocked-time', 'Blocked'], ['preempted-time', 'Preempted']]
+// What may be put before the profile as a filter by hand.
+const FILTERS = ['when', 'focus', 'ignore', 'hide', 'thread', 'pid', 'time', 'zone', 'tick'] as const
+
+// An answer that follows what it is asked: the last one stays until the next is there.
+function useAnswer<T>(key: string, ask: () => Promise<T> | null): { value: T | null; error: string; busy: boolean } {
+  const [answer, setAnswer] = useState<{ value: T | null; error: string; busy: boolean }>({ value: null, error: '', busy: true })
+  useEffect(() => {
+    let current = true
+    const promise = ask()
+    if (promise === null) return
+    setAnswer(last => ({ ...last, busy: true }))
+    promise.then(
+      value => { if (current) setAnswer({ value, error: '', busy: false }) },
+      error => { if (current && !(error instanceof Cancelled)) setAnswer({ value: null, error: error.message, busy: false }) })
+    return () => { current = false }
+  }, [key])
+  return answer
+}
+
+// A slice of time has some samples of a busy thread, or a pattern would be seen that is the clock's.
+function slicesOf(about: About): number {
+  const wanted = about.duration_ns && about.interval_ns ? about.duration_ns / about.interval_ns / 4 : 600
+  return Math.round(Math.min(Math.max(wanted, 40), 600))
+}
+
+function viewOptions(state: State): Options {
+  const list = options(state)
+  const view: Partial<Record<View, Options>> = {
+    tree: [['view', 'tree'], ['collapse', state.collapse], ['limit', '0'], ...(state.inverted ? [['invert', null]] as Options : [])],
+    functions: [['view', 'functions'], ['sort', state.sort], ['limit', '0']],
+    graph: [['view', 'graph'], ['limit', '400']],
+    zones: [['view', 'zones'], ['limit', '0']],
+    statistics: [['view', 'stats']],
+  }
+  return [...list, ...(view[state.view] ?? [])]
+}
+
+function flameOptions(state: State): Options {
+  return [...options(state), ['collapse', state.collapse], ...(state.inverted ? [['invert', null]] as Options : [])]
+}
+
+function searchOf(text: string): RegExp | null {
+  if (text === '') return null
+  try {
+    return new RegExp(text, 'i')
+  } catch {
+    return new RegExp(quoteRegex(text), 'i')
+  }
+}
+
+function Segments<T extends string>({ label, values, value, onChange }: { label: string; values: readonly (readonly [T, string])[]; value: T; onChange(value: T): void }) {
+  return <span class="seg" role="group" aria-label={label}>{values.map(([key, text]) => <button key={key} aria-pressed={key === value} onClick={() => onChange(key)}>{text}</button>)}</span>
+}
+
+function Head({ about, state, dark, whenError, onChange, onWhen, onTheme, onHelp }: {
+  about: About; state: State; dark: boolean; whenError: string
+  onChange(change: Partial<State>): void; onWhen(text: string): void; onTheme(): void; onHelp(): void
+}) {
+  const metric = state.metric || about.metric
+  const clocks = CLOCKS.filter(([name]) => about.metrics.some(m => m.name === name && m.total !== 0))
+  const others = about.metrics.filter(m => !clocks.some(([name]) => name === m.name))
+  const file = about.source.split('/').pop() ?? ''
+  return (
+    <header>
+      <h1 class="logo">s<i>o</i>nde</h1>
+      <span class="sub"><b>{file}</b>{about.command && <span title={about.command}>{about.command}</span>}</span>
+      {clocks.length > 1 && <Segments label="Metric" values={clocks} value={metric} onChange={m => onChange({ metric: m })} />}
+      {others.length > 0 && (clocks.length <= 1 || others.some(m => m.total !== 0)) &&
+        <select aria-label="Other metrics" value={clocks.some(([name]) => name === metric) ? '' : metric} onChange={event => { const v = event.currentTarget.value; if (v) onChange({ metric: v }) }}>
+          {clocks.length > 0 && <option value="">more…</option>}
+          {(clocks.length > 1 ? others : about.metrics).map(m => <option key={m.name} value={m.name}>{m.name}</option>)}
+        </select>}
+      <form class="when" onSubmit={event => { event.preventDefault(); const input = event.currentTarget.elements.namedItem('when') as HTMLInputElement; onWhen(input.value.trim()); input.value = ''; input.blur() }}>
+        <input name="when" placeholder="WHEN  .main->*->libc" aria-label="WHEN pattern" aria-invalid={whenError !== ''} title={whenError || 'Which call stacks count, and for whom: sonde help when'} size={24} spellcheck={false} autocomplete="off" />
+      </form>
+      <input id="search" type="search" placeholder="Search  /" aria-label="Search functions" size={14} value={state.search} onInput={event => onChange({ search: event.currentTarget.value })} spellcheck={false} />
+      <span class="seg"><button aria-label={dark ? 'Light colours' : 'Dark colours'} onClick={onTheme}>◐</button><button aria-label="Help" onClick={onHelp}>?</button></span>
+    </header>
+  )
+}
+
+function Chips({ about, state, kept, total, unit, canUndo, canRedo, onRemove, onAdd, onUndo, onRedo }: {
+  about: About; state: State; kept: Kept[]; total: number; unit: string; canUndo: boolean; canRedo: boolean
+  onRemove(i: number): void; onAdd(name: string, value: string): void; onUndo(): void; onRedo(): void
+}) {
+  const [name, setName] = useState<typeof FILTERS[number]>('focus')
+  // Times as dragged are in ns, and shorter in their own unit.
+  const label = ([filter, value]: [string, string]) => filter === 'time'
+    ? `time ${value.split(':').map(t => /^\d+ns$/.test(t) ? duration(Number(t.slice(0, -2))) : t).join(' – ')}` : `${filter} ${value}`
+  const shown = kept.slice(-state.filters.length)
+  return (
+    <section class="chips" aria-label="Filters">
+      {state.filters.length === 0 && <span class="chip plain">whole run{about.duration_ns ? ` ${duration(about.duration_ns)}` : ''}</span>}
+      {state.filters.map((filter, i) => {
+        const k = shown[i]
+        return <span class="chip" key={i} title={k && total ? `keeps ${amount(k.kept, unit)}, ${percent(k.kept, total)} of all` : ''}>
+          {label(filter)}{k && total !== 0 && state.filters.length === shown.length && <em>{percent(k.kept, total)}</em>}
+          <button aria-label={`remove ${filter[0]} ${filter[1]}`} onClick={() => onRemove(i)}>×</button>
+        </span>
+      })}
+      <form onSubmit={event => { event.preventDefault(); const input = event.currentTarget.elements.namedItem('value') as HTMLInputElement; if (input.value.trim()) onAdd(name, input.value.trim()); input.value = ''; input.blur() }}>
+        <select aria-label="Filter" value={name} onChange={event => setName(event.currentTarget.value as never)}>{FILTERS.map(f => <option key={f}>{f}</option>)}</select>
+        <input name="value" aria-label="Filter's value" placeholder="add a filter" size={14} spellcheck={false} autocomplete="off" />
+      </form>
+      <span class="grow" />
+      <button class="plain" disabled={!canUndo} onClick={onUndo}><kbd>u</kbd> undo</button>
+      <button class="plain" disabled={!canRedo} onClick={onRedo}><kbd>U</kbd> redo</button>
+    </section>
+  )
+}
+
+const KEYS: [string, string][] = [
+  ['1 … 7', 'the views'], ['/', 'search'], ['u  U', 'undo, redo'], ['f  i  h  w', 'focus, ignore, hide, charge to the selected function'],
+  ['c', 'the next degree of collapsing recursion'], ['v', 'invert: callers below'], ['x', 'take all filters away'], ['t', 'light or dark'],
+  ['arrows', 'callers, callees, neighbours; rows of tables'], ['Enter', 'zoom into a box; follow recursion'], ['Escape', 'zoom out; leave a field'],
+  ['j', 'to where recursion goes on'], ['drag', 'select time'], ['?', 'this help'],
+]
+
+function Help({ onClose }: { onClose(): void }) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => dialog.current!.showModal(), [])
+  return (
+    <dialog ref={dialog} onClose={onClose} aria-label="Help">
+      <h2>Keys</h2>
+      <dl>{KEYS.map(([key, text]) => <><dt><kbd>{key}</kbd></dt><dd>{text}</dd></>)}</dl>
+      <h2>What the figures mean</h2>
+      <p><b>exclusive</b>: spent in the function itself. <b>inclusive</b>: spent in it and what it called; a stack that holds the function twice counts once. <b>attributed</b>: the part of a function's inclusive figure that it spent for one caller. <b>in or under</b>, <b>in only</b>: of a node of the tree, in which recursion may be collapsed: a stub <b>↺ f…</b> stands for the calls that go on in the node above.</p>
+      <p>Everything is in this page, and nothing leaves it. The address holds what you see, so it can be kept and sent.</p>
+      <form method="dialog"><button autofocus>Close</button></form>
+    </dialog>
+  )
+}
+
+function App({ session, given }: { session: Session; given: Given }) {
+  const profile = given.profile
+  const history = useRef(new History(fromFragment(location.hash.slice(1))))
+  const [state, setState] = useState(history.current.now)
+  const [help, setHelp] = useState(false)
+  const [dark, setDark] = useState(() => matchMedia('(prefers-color-scheme: dark)').matches)
+  const [message, setMessage] = useState('')
+  const about = given.about
+
+  const show = useCallback((next: State) => {
+    setState(next)
+    window.history.replaceState(null, '', `#${toFragment(next)}`)
+  }, [])
+  const go = useCallback((change: Partial<State>) => {
+    history.current.go({ ...history.current.now, ...change })
+    show(history.current.now)
+  }, [])
+  // A search is typed letter by letter, and a selection moves: neither is a step to go back to.
+  const set = useCallback((change: Partial<State>) => {
+    history.current.now = { ...history.current.now, ...change }
+    show(history.current.now)
+  }, [])
+  const select = useCallback((selected: Selected) => set({ selected }), [])
+  const undo = () => { if (history.current.undo()) show(history.current.now) }
+  const redo = () => { if (history.current.redo()) show(history.current.now) }
+
+  useEffect(() => {
+    document.documentElement.dataset.theme = dark ? 'dark' : 'light'
+  }, [dark])
+  useEffect(() => {
+    const read = () => { history.current.go(fromFragment(location.hash.slice(1))); setState(history.current.now) }
+    window.addEventListener('hashchange', read)
+    return () => window.removeEventListener('hashchange', read)
+  }, [])
+
+  const views = VIEWS.filter(view => (view !== 'zones' || about.has_zones) && (about.has_stacks || !['flame', 'tree', 'callers'].includes(view)))
+  const seen = views.includes(state.view) ? state.view : 'functions'
+  const shared = JSON.stringify([state.filters, state.metric, state.level])
+  const flame = useAnswer<Packed<FlameHead>>(`flame${seen === 'flame'}${shared}${state.collapse}${state.inverted}`,
+    () => seen === 'flame' && about.has_stacks ? session.flame(profile, flameOptions(state)) : null)
+  const boxes = useMemo(() => flame.value && new Boxes(flame.value.head, flame.value.columns), [flame.value])
+  const isTable = seen !== 'flame' && seen !== 'callers'
+  const report = useAnswer<Report<any> & { of: View }>(`${seen}${shared}${state.collapse}${state.inverted}${state.sort}`,
+    () => isTable ? session.report<any>(profile, viewOptions({ ...state, view: seen })).then(r => ({ ...r, of: seen })) : null)
+  const facts = useAnswer<Report<Record<string, unknown>>>(`facts${shared}`, () => session.report(profile, [...options(state), ['view', 'stats']]))
+  const untimed = useMemo(() => ({ ...state, filters: state.filters.filter(([name]) => name !== 'time' && !name.startsWith('tick')) }), [shared])
+  const lanes = useAnswer<Packed<LanesHead>>(`lanes${JSON.stringify(untimed.filters)}${state.metric}`,
+    () => about.has_times ? session.lanes(profile, options(untimed), slicesOf(about)) : null)
+  const callers = useCallers(session, profile, state)
+  const search = useMemo(() => searchOf(state.search), [state.search])
+  const time = state.filters.find(([name]) => name === 'time')?.[1].split(':').map(t => Number(t.replace('ns', '')))
+
+  const addFilter = async (name: string, value: string) => {
+    const filters: [string, string][] = [...history.current.now.filters, [name, value]]
+    try {
+      // Asked before it is shown: a mistake is told where it was made.
+      await session.report(profile, [...options({ ...history.current.now, filters }), ['view', 'stats']])
+      setMessage('')
+      go({ filters })
+    } catch (error) {
+      setMessage((error as Error).message)
+    }
+  }
+  const setTime = (range: [number, number] | null) => {
+    const filters = history.current.now.filters.filter(([name]) => name !== 'time')
+    go({ filters: range ? [...filters, ['time', `${range[0]}ns:${range[1]}ns`]] : filters })
+  }
+  const charge = (name: string) => {
+    const selected = history.current.now.selected
+    if (selected === null) return
+    void addFilter(name, name === 'when' ? `.'${selected.name.replace(/'/g, "''")}'` : `^${quoteRegex(selected.name)}$`)
+  }
+
+  useEffect(() => {
+    const key = (event: KeyboardEvent) => {
+      const target = event.target as HTMLElement
+      if (event.ctrlKey || event.metaKey || event.altKey || help) return
+      if (target.matches('input, select, textarea')) {
+        if (event.key === 'Escape') target.blur()
+        return
+      }
+      const digit = VIEWS[Number(event.key) - 1]
+      const actions: Record<string, () => void> = {
+        '/': () => document.getElementById('search')!.focus(), u: undo, U: redo, '?': () => setHelp(true), t: () => setDark(d => !d),
+        f: () => charge('focus'), i: () => charge('ignore'), h: () => charge('hide'), w: () => charge('when'),
+        x: () => go({ filters: [] }), v: () => go({ inverted: !history.current.now.inverted }),
+        c: () => go({ collapse: COLLAPSE[(COLLAPSE.indexOf(history.current.now.collapse) + 1) % COLLAPSE.length]! }),
+      }
+      const action = digit ? () => go({ view: digit }) : actions[event.key]
+      if (!action) return
+      event.preventDefault()
+      action()
+    }
+    document.addEventListener('keydown', key)
+    return () => document.removeEventListener('keydown', key)
+  })
+
+  const recursion = seen === 'flame' || seen === 'tree'
+  const busy = seen === 'flame' ? flame.busy : isTable ? report.busy : callers === undefined
+  const error = seen === 'flame' ? flame.error : isTable ? report.error : ''
+  const content = () => {
+    if (error) return <p class="empty" role="alert">{error}</p>
+    if (seen === 'flame')
+      return boxes && <Flame boxes={boxes} zoom={state.zoom} selected={state.selected} search={search} dark={dark} onZoom={zoom => go({ zoom })} onSelect={select} />
+    if (seen === 'callers')
+      return callers === undefined ? <p class="empty">…</p> : <Butterfly report={callers ?? { view: 'callers', level: '', metric: { name: '', unit: '' }, total: 0, filters: [], notes: [], rows: [] }} state={state} search={search} onSelect={select} />
+    if (report.value === null || report.value.of !== seen) return <p class="empty">…</p>
+    const shown = { report: report.value, state, search, onSelect: select }
+    switch (seen) {
+      case 'tree': return <Tree {...shown} />
+      case 'functions': return <Functions {...shown} onSort={sort => go({ sort })} />
+      case 'graph': return <Graph {...shown} />
+      case 'zones': return <Zones {...shown} />
+      case 'statistics': return <Statistics report={report.value} />
+    }
+  }
+  const notes = facts.value?.notes ?? []
+  const row = facts.value?.rows[0] ?? {}
+  return (
+    <>
+      <Head about={about} state={state} dark={dark} whenError={message} onChange={change => 'search' in change ? set(change) : go(change)}
+        onWhen={text => { if (text) void addFilter('when', text) }} onTheme={() => setDark(!dark)} onHelp={() => setHelp(true)} />
+      <section class="time" aria-label="Time">
+        {lanes.value && lanes.value.head.lanes.length > 0 && <Timeline lanes={lanes.value} from={time?.[0] ?? null} to={time?.[1] ?? null} onTime={setTime} onThread={tid => void addFilter('thread', String(tid))} />}
+      </section>
+      <Chips about={about} state={state} kept={facts.value?.filters ?? []} total={about.metrics.find(m => m.name === (state.metric || about.metric))?.total ?? 0}
+        unit={facts.value?.metric.unit ?? ''} canUndo={history.current.canUndo} canRedo={history.current.canRedo}
+        onRemove={i => go({ filters: state.filters.filter((_, k) => k !== i) })} onAdd={(n, v) => void addFilter(n, v)} onUndo={undo} onRedo={redo} />
+      {message && <p class="message" role="alert">{message} <button aria-label="close the message" onClick={() => setMessage('')}>×</button></p>}
+      <main>
+        <section class="view" aria-busy={busy} aria-label={TITLES[seen]}>
+          <div class="bar">
+            <div class="tabs" role="tablist" aria-label="Views">
+              {views.map(view => <button key={view} role="tab" aria-selected={view === seen} tabIndex={view === seen ? 0 : -1} onClick={() => go({ view })}
+                onKeyDown={event => {
+                  const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
+                  if (by === 0) return
+                  const next = views[(views.indexOf(seen) + by + views.length) % views.length]!
+                  go({ view: next })
+                  event.preventDefault()
+                  requestAnimationFrame(() => document.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.focus())
+                }}>{TITLES[view]}</button>)}
+            </div>
+            <span class="grow" />
+            {busy && <button class="plain" onClick={() => session.cancel()}>computing… cancel</button>}
+            {recursion && <><span class="lab">recursion</span><Segments label="Recursion collapsed" values={COLLAPSE.map(c => [c, c] as const)} value={state.collapse} onChange={collapse => go({ collapse })} />
+              <span class="seg"><button aria-pressed={state.inverted} onClick={() => go({ inverted: !state.inverted })}>invert</button></span></>}
+            {['functions', 'tree', 'graph', 'flame'].includes(seen) && <select aria-label="Level" value={state.level} onChange={event => go({ level: event.currentTarget.value as State['level'] })}>{LEVELS.map(l => <option key={l}>{l}</option>)}</select>}
+          </div>
+          <div class="content">{content()}</div>
+        </section>
+        <Inspector session={session} profile={profile} state={state} onSelect={select} onFilter={(n, v) => void addFilter(n, v)} onView={view => go({ view })} />
+      </main>
+      <footer>
+        <span>{typeof row.counted === 'number' ? `${grouped(row.counted)} samples` : ''}{about.interval_ns ? `, one every ${amount(about.interval_ns, 'ns')}` : ''}{typeof row.lost === 'number' ? `, ${grouped(row.lost)} lost` : ''}</span>
+        {notes.length > 0 && <button class="warn" onClick={() => go({ view: 'statistics' })} title={notes.map(n => n.text).join('\n')}>▲ {notes[0]!.text}{notes.length > 1 ? ` and ${notes.length - 1} more` : ''}</button>}
+        <span class="grow" />
+        <span>{about.host}{about.start_unix_ns ? ` ${new Date(about.start_unix_ns / 1e6).toLocaleString()}` : ''}</span>
+        <button onClick={() => setHelp(true)}>every figure: what it means</button>
+      </footer>
+      {help && <Help onClose={() => setHelp(false)} />}
+    </>
+  )
+}
+
+function Drop({ onFile, message }: { onFile(file: File): void; message: string }) {
+  return (
+    <div class="drop">
+      <h1 class="logo">s<i>o</i>nde</h1>
+      <p>Drop a profile here: a recording of sonde's, folded stacks, or a file of pprof, perf script, speedscope, callgrind, Chrome or the Firefox Profiler.</p>
+      <p><label class="file">Choose a file<input type="file" onChange={event => { const file = event.currentTarget.files?.[0]; if (file) onFile(file) }} /></label></p>
+      {message && <p role="alert" class="message">{message}</p>}
+    </div>
+  )
+}
+
+function Page({ session, first, failure }: { session: Session; first: Given | null; failure: string }) {
+  const [given, setGiven] = useState(first)
+  const [message, setMessage] = useState(failure)
+  const open = async (file: File) => {
+    try {
+      const profile = await session.open(new Uint8Array(await file.arrayBuffer()), file.name)
+      const about = await session.about(profile)
+      window.history.replaceState(null, '', '#')
+      document.title = `${file.name} – sonde`
+      setMessage('')
+      setGiven({ profile, about })
+    } catch (error) {
+      setMessage((error as Error).message)
+    }
+  }
+  useEffect(() => {
+    const over = (event: DragEvent) => event.preventDefault()
+    const drop = (event: DragEvent) => {
+      event.preventDefault()
+      const file = event.dataTransfer?.files[0]
+      if (file) void open(file)
+    }
+    document.addEventListener('dragover', over)
+    document.addEventListener('drop', drop)
+    return () => {
+      document.removeEventListener('dragover', over)
+      document.removeEventListener('drop', drop)
+    }
+  }, [])
+  return given ? <App key={given.profile} session={session} given={given} /> : <Drop onFile={file => void open(file)} message={message} />
+}
+
+async function main(): Promise<void> {
+  const place = document.getElementById('page')!
+  const session = new Session(document.getElementById('worker')!.textContent!, await loadCompiled())
+  let given: Given | null = null, failure = ''
+  try {
+    given = await loadFiles(session)
+  } catch (error) {
+    failure = (error as Error).message
+  }
+  // For tests: the same session.
+  Object.assign(window, { sonde: { session, FIRST } })
+  place.textContent = ''
+  render(<Page session={session} first={given} failure={failure} />, place)
+}
+
+main().catch(error => {
+  document.getElementById('page')!.textContent = `This page needs a current browser: ${error.message}`
+})

@@ -1,0 +1,241 @@
+// The flame graph: boxes of the call tree on a canvas, the root on top.  Where they are follows from
+// analysis/flame.c; here they are scaled to the box that is zoomed into, and only those in sight are
+// drawn.  A picture has a list of what is under the keyboard's cursor for those who cannot see it.
+
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { Colours } from './colours'
+import type { FlameHead, Packed } from './session'
+import type { Selected } from './state'
+import { amount, percent } from './units'
+
+const ROW = 20
+const NONE = 0xffffffff
+
+export class Boxes {
+  readonly depth: Uint32Array
+  readonly name: Uint32Array
+  readonly jump: Uint32Array
+  readonly start: Float64Array
+  readonly width: Float64Array
+  readonly own: Float64Array
+  readonly parent: Int32Array
+  readonly end: Uint32Array // one past the last box below it
+  readonly count: number
+  readonly levels: number
+
+  constructor(readonly head: FlameHead, columns: Packed<FlameHead>['columns']) {
+    this.depth = columns.depth as Uint32Array
+    this.name = columns.name as Uint32Array
+    this.jump = columns.jump as Uint32Array
+    this.start = columns.start as Float64Array
+    this.width = columns.width as Float64Array
+    this.own = columns.own as Float64Array
+    this.count = this.depth.length
+    this.levels = head.depth + 1
+    this.parent = new Int32Array(this.count)
+    this.end = new Uint32Array(this.count)
+    const path: number[] = []
+    for (let i = 0; i < this.count; i++) {
+      while (path.length > this.depth[i]!) this.end[path.pop()!] = i
+      this.parent[i] = path.length ? path[path.length - 1]! : -1
+      path.push(i)
+    }
+    for (const box of path) this.end[box] = this.count
+  }
+
+  label(box: number): string {
+    return this.name[box] === NONE ? 'all' : this.head.names[this.name[box]!]![0]
+  }
+
+  module(box: number): string {
+    return this.name[box] === NONE ? '' : this.head.names[this.name[box]!]![1]
+  }
+
+  firstChild(box: number): number {
+    return box + 1 < this.end[box]! ? box + 1 : -1
+  }
+
+  nextSibling(box: number): number {
+    const next = this.end[box]!
+    return next < this.count && this.parent[next] === this.parent[box] ? next : -1
+  }
+
+  previousSibling(box: number): number {
+    let found = -1
+    for (let b = this.parent[box]! < 0 ? box : this.firstChild(this.parent[box]!); b !== box; b = this.nextSibling(b)) found = b
+    return found
+  }
+
+  path(box: number): number[] {
+    const path: number[] = []
+    for (let b = box; b > 0; b = this.parent[b]!) path.unshift(b)
+    return path
+  }
+
+  // The box at the end of names from the root; as far as there is one.
+  find(names: string[]): number {
+    let box = 0
+    for (const name of names) {
+      let child = this.firstChild(box)
+      while (child >= 0 && this.label(child) !== name) child = this.nextSibling(child)
+      if (child < 0) return box
+      box = child
+    }
+    return box
+  }
+}
+
+interface Props {
+  boxes: Boxes
+  zoom: string[]
+  selected: Selected | null
+  search: RegExp | null
+  dark: boolean
+  onZoom(path: string[]): void
+  onSelect(selected: Selected): void
+}
+
+function drawn(boxes: Boxes, root: number, width: number, first: number, last: number, each: (box: number, x: number, w: number) => void): void {
+  const scale = width / (boxes.width[root]! || 1), base = boxes.depth[root]!
+  for (const box of [0, ...boxes.path(root)])
+    if (boxes.depth[box]! < base && boxes.depth[box]! >= first && boxes.depth[box]! <= last) each(box, 0, width)
+  for (let box = root; box < boxes.end[root]!;) {
+    const w = boxes.width[box]! * scale
+    // What is narrower than a third of a pixel is not seen, nor is what is below it.
+    if (w < 0.33 || boxes.depth[box]! > last) {
+      box = boxes.end[box]!
+      continue
+    }
+    if (boxes.depth[box]! >= first) each(box, (boxes.start[box]! - boxes.start[root]!) * scale, w)
+    box++
+  }
+}
+
+export function Flame({ boxes, zoom, selected, search, dark, onZoom, onSelect }: Props) {
+  const scroller = useRef<HTMLDivElement>(null), canvas = useRef<HTMLCanvasElement>(null)
+  const [size, setSize] = useState({ width: 0, height: 0 })
+  const [top, setTop] = useState(0)
+  const [cursor, setCursor] = useState(0)
+  const [tip, setTip] = useState<{ box: number; x: number; y: number } | null>(null)
+  const root = useMemo(() => boxes.find(zoom), [boxes, zoom])
+  const colours = useMemo(() => {
+    const weights = new Map<string, number>()
+    for (let i = 1; i < boxes.count; i++) weights.set(boxes.module(i), (weights.get(boxes.module(i)) ?? 0) + boxes.width[i]!)
+    return new Colours(weights, dark)
+  }, [boxes, dark])
+  const fills = useMemo(() => boxes.head.names.map(([name, module]) => colours.box(name, module)), [boxes, colours])
+  const found = useMemo(() => search && boxes.head.names.map(([name]) => search.test(name)), [boxes, search])
+
+  useEffect(() => setCursor(root), [root])
+  useLayoutEffect(() => {
+    const element = scroller.current!
+    const observer = new ResizeObserver(() => setSize({ width: element.clientWidth, height: element.clientHeight }))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+
+  useLayoutEffect(() => {
+    const element = canvas.current!, context = element.getContext('2d')!, ratio = window.devicePixelRatio || 1
+    const { width, height } = size
+    element.width = width * ratio
+    element.height = height * ratio
+    context.setTransform(ratio, 0, 0, ratio, 0, 0)
+    context.clearRect(0, 0, width, height)
+    context.font = '12px system-ui, "Segoe UI", Inter, "DejaVu Sans", sans-serif'
+    context.textBaseline = 'middle'
+    const style = getComputedStyle(element), ink = style.getPropertyValue('--box-ink'), mark = style.getPropertyValue('--mark'), line = style.getPropertyValue('--sel')
+    const first = Math.floor(top / ROW), last = Math.ceil((top + height) / ROW)
+    drawn(boxes, root, width, first, last, (box, x, w) => {
+      const y = boxes.depth[box]! * ROW - top, name = boxes.name[box]!
+      const isHit = found !== null && name !== NONE && found[name]
+      context.globalAlpha = boxes.depth[box]! < boxes.depth[root]! ? 0.55 : found !== null && !isHit && name !== NONE ? 0.35 : 1
+      context.fillStyle = name === NONE ? colours.all : isHit ? mark : fills[name]!
+      context.fillRect(x, y, Math.max(w - (w > 3 ? 1 : 0), 0.33), ROW - 1)
+      context.globalAlpha = 1
+      // Recursion goes on above: hatched at the right end.
+      if (boxes.jump[box] !== NONE && w > 6) {
+        context.fillStyle = 'rgba(0,0,0,.28)'
+        for (let k = 0; k < Math.min(w / 2, 12); k += 4) context.fillRect(x + w - 3 - k, y, 1.5, ROW - 1)
+      }
+      const isSelected = selected !== null && name !== NONE && boxes.label(box) === selected.name && boxes.module(box) === selected.module
+      if (isSelected || box === cursor) {
+        context.strokeStyle = line
+        context.lineWidth = box === cursor ? 2 : 1
+        context.strokeRect(x + 1, y + 1, Math.max(w - 3, 1), ROW - 3)
+      }
+      if (w < 26) return
+      context.fillStyle = ink
+      context.save()
+      context.beginPath()
+      context.rect(x, y, w - 5, ROW)
+      context.clip()
+      context.fillText(boxes.label(box), x + 5, y + ROW / 2)
+      if (w > 180) {
+        const used = context.measureText(boxes.label(box)).width
+        context.globalAlpha = 0.6
+        context.fillText(percent(boxes.width[box]!, boxes.width[0]!), x + 13 + used, y + ROW / 2)
+        context.globalAlpha = 1
+      }
+      context.restore()
+    })
+  }, [boxes, root, size, top, cursor, selected, found, fills, colours, dark])
+
+  const at = (event: MouseEvent): number => {
+    const place = canvas.current!.getBoundingClientRect(), x = event.clientX - place.left
+    const depth = Math.floor((event.clientY - place.top + top) / ROW)
+    let hit = -1
+    drawn(boxes, root, size.width, depth, depth, (box, left, w) => {
+      if (x >= left && x < left + Math.max(w, 1)) hit = box
+    })
+    return hit
+  }
+  const choose = (box: number) => {
+    setCursor(box)
+    if (boxes.name[box] !== NONE) onSelect({ name: boxes.label(box), module: boxes.module(box) })
+    const y = boxes.depth[box]! * ROW, element = scroller.current!
+    if (y < element.scrollTop) element.scrollTop = y
+    else if (y + ROW > element.scrollTop + element.clientHeight) element.scrollTop = y + ROW - element.clientHeight
+  }
+  const zoomTo = (box: number) => onZoom(boxes.path(box).map(b => boxes.label(b)))
+  const onKey = (event: KeyboardEvent) => {
+    const moves: Record<string, () => number> = {
+      ArrowDown: () => boxes.firstChild(cursor), ArrowUp: () => boxes.parent[cursor]!,
+      ArrowRight: () => boxes.nextSibling(cursor), ArrowLeft: () => boxes.previousSibling(cursor), Home: () => root,
+    }
+    const move = moves[event.key]
+    if (move) {
+      const to = move()
+      if (to >= 0) choose(to)
+    } else if (event.key === 'Enter') {
+      zoomTo(cursor)
+    } else if (event.key === 'Escape' && root > 0) {
+      zoomTo(boxes.parent[root]!)
+    } else if (event.key === 'j' && boxes.jump[cursor] !== NONE) {
+      choose(boxes.jump[cursor]!)
+    } else {
+      return
+    }
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  const told = (box: number) => {
+    const { head } = boxes, total = boxes.width[0]!
+    return `${boxes.label(box)}${boxes.module(box) ? `, ${boxes.module(box)}` : ''}: in or under ${amount(boxes.width[box]!, head.unit)}, ` +
+      `${percent(boxes.width[box]!, total)}; in only ${amount(boxes.own[box]!, head.unit)}, ${percent(boxes.own[box]!, total)}` +
+      (boxes.jump[box] === NONE ? '' : `; recursion goes on in ${boxes.label(boxes.jump[box]!)} above (j)`)
+  }
+  return (
+    <div class="flame" ref={scroller} onScroll={() => setTop(scroller.current!.scrollTop)} tabIndex={0} role="application"
+      aria-label="Flame graph. Arrows move between callers, callees and neighbours; Enter zooms, Escape goes back." aria-describedby="flame-told" onKeyDown={onKey}>
+      <div class="flame-pane" style={{ height: `${boxes.levels * ROW}px` }}>
+        <canvas ref={canvas} style={{ width: `${size.width}px`, height: `${size.height}px` }}
+          onClick={event => { const box = at(event); if (box >= 0) choose(box) }}
+          onDblClick={event => { const box = at(event); if (box >= 0) zoomTo(box) }}
+          onMouseMove={event => { const box = at(event); setTip(box < 0 ? null : { box, x: event.clientX, y: event.clientY }) }}
+          onMouseLeave={() => setTip(null)} />
+      </div>
+      <p id="flame-told" class="unseen" aria-live="polite">{told(cursor < boxes.count ? cursor : 0)}</p>
+      {tip && tip.box < boxes.count && <div class="tip" style={{ left: `${Math.min(tip.x + 14, window.innerWidth - 460)}px`, top: `${Math.min(tip.y + 18, window.innerHeight - 70)}px` }}>{told(tip.box)}</div>}
+    </div>
+  )
+}

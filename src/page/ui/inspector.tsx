@@ -1,0 +1,84 @@
+// What is selected: its figures, who pays for it, what it calls, and what can be done next.
+
+import { useEffect, useState } from 'preact/hooks'
+import { options } from './state'
+import type { CallersRow, Report, Session } from './session'
+import type { Selected, State } from './state'
+import { amount, percent } from './units'
+
+export const quoteRegex = (name: string) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+// A function by its exact name, and its load object.
+export const quoteCenter = (s: Selected) => `${s.module ? `${s.module}` : ''}.'${s.name.replace(/'/g, "''")}'`
+
+interface Props {
+  session: Session
+  profile: number
+  state: State
+  onSelect(selected: Selected): void
+  onFilter(name: string, value: string): void
+  onView(view: State['view']): void
+}
+
+// The callers report of one function; undefined while it is made, null: it is in none.
+export function useCallers(session: Session, profile: number, state: State): Report<CallersRow> | null | undefined {
+  const [report, setReport] = useState<Report<CallersRow> | null | undefined>(undefined)
+  const key = JSON.stringify([profile, state.selected, state.filters, state.metric, state.level])
+  useEffect(() => {
+    let current = true
+    if (state.selected === null) {
+      setReport(null)
+      return
+    }
+    const { name, module } = state.selected
+    session.report<CallersRow>(profile, [...options(state), ['view', 'callers'], ['limit', '0'], ['center', name]])
+      .then(found => {
+        const row = found.rows.find(r => r.name === name && (r.module ?? '') === module) ?? found.rows[0]
+        if (current) setReport(row ? { ...found, rows: [row] } : null)
+      }, () => { if (current) setReport(null) })
+    return () => { current = false }
+  }, [key])
+  return report
+}
+
+export function Inspector({ session, profile, state, onSelect, onFilter, onView }: Props) {
+  const report = useCallers(session, profile, state)
+  const selected = state.selected
+  if (selected === null)
+    return <aside aria-label="Selection"><h2>Nothing selected</h2><p class="m">Choose a box or a row: it is then marked in every view.</p></aside>
+  const row = report?.rows[0]
+  const unit = report?.metric.unit ?? ''
+  const list = (title: string, lines: { name: string; module: string | null; attributed: number }[]) => <>
+    <h3>{title}</h3>
+    <ul>{lines.filter(line => line.attributed !== 0).slice(0, 8).map((line, i) => <li key={i}>
+      <button disabled={line.name === '<Total>'} onClick={() => onSelect({ name: line.name, module: line.module ?? '' })} title={line.name}>
+        <span class="name">{line.name === '<Total>' ? '(outermost)' : line.name}</span>
+        <span class="n">{amount(line.attributed, unit)}</span><span class="n d">{percent(line.attributed, report!.total)}</span>
+      </button>
+    </li>)}</ul>
+  </>
+  const figure = (name: string, value: number) => <>
+    <dt>{name}</dt><dd class="w"><i style={{ width: `${report!.total ? Math.min(100 * Math.abs(value / report!.total), 100) : 0}%` }} /></dd>
+    <dd class="n">{amount(value, unit)}</dd><dd class="n d">{percent(value, report!.total)}</dd>
+  </>
+  return (
+    <aside aria-label="Selection" tabIndex={0}>
+      <h2>{selected.name}</h2>
+      <p class="m">{selected.module || 'no load object'}{row?.file ? ` · ${row.file}${row.line ? `:${row.line}` : ''}` : ''}</p>
+      {report === null && <p class="m">The filters leave nothing of it.</p>}
+      {row && <>
+        <dl class="fig">{figure('exclusive', row.exclusive)}{figure('inclusive', row.inclusive)}</dl>
+        {list('Called by', row.callers)}
+        {list('Calls', row.callees)}
+        <p class="sum">callers {amount(row.callers.reduce((s, l) => s + l.attributed, 0), unit)} = inclusive {amount(row.inclusive, unit)} = exclusive {amount(row.exclusive, unit)} + callees {amount(row.callees.reduce((s, l) => s + l.attributed, 0), unit)}</p>
+      </>}
+      <h3>Actions</h3>
+      <p class="actions">
+        <button onClick={() => onView('callers')}><kbd>4</kbd> callers</button>
+        <button onClick={() => onFilter('focus', `^${quoteRegex(selected.name)}$`)}><kbd>f</kbd> focus</button>
+        <button onClick={() => onFilter('ignore', `^${quoteRegex(selected.name)}$`)}><kbd>i</kbd> ignore</button>
+        <button onClick={() => onFilter('hide', `^${quoteRegex(selected.name)}$`)}><kbd>h</kbd> hide</button>
+        <button onClick={() => onFilter('when', `.'${selected.name.replace(/'/g, "''")}'`)}><kbd>w</kbd> charge</button>
+      </p>
+    </aside>
+  )
+}

@@ -1,0 +1,41 @@
+// What the page carries: the module, packed with gzip, and the profile's bytes, both in base64.
+
+import type { About, Session } from './session'
+
+export interface Given { profile: number; about: About }
+
+const CODE = new Uint8Array(128)
+for (let i = 0; i < 64; i++) CODE['ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'.charCodeAt(i)] = i
+
+export function fromBase64(text: string): Uint8Array {
+  const clean = text.trim()
+  const padding = clean.endsWith('==') ? 2 : clean.endsWith('=') ? 1 : 0
+  const bytes = new Uint8Array((clean.length >> 2) * 3 - padding)
+  for (let i = 0, at = 0; i < clean.length; i += 4) {
+    const word = CODE[clean.charCodeAt(i)]! << 18 | CODE[clean.charCodeAt(i + 1)]! << 12 | (CODE[clean.charCodeAt(i + 2)] ?? 0) << 6 | (CODE[clean.charCodeAt(i + 3)] ?? 0)
+    bytes[at++] = word >> 16
+    if (at < bytes.length) bytes[at++] = word >> 8
+    if (at < bytes.length) bytes[at++] = word
+  }
+  return bytes
+}
+
+export async function loadCompiled(): Promise<WebAssembly.Module> {
+  const packed = fromBase64(document.getElementById('module')!.textContent!)
+  const stream = new Blob([packed as BlobPart]).stream().pipeThrough(new DecompressionStream('gzip'))
+  return WebAssembly.compile(await new Response(stream).arrayBuffer())
+}
+
+// The profile that the page was written with; null: none, it is to be dropped.
+export async function loadFiles(session: Session): Promise<Given | null> {
+  const data = document.getElementById('data')
+  const text = data?.textContent?.trim()
+  if (!data || !text) return null
+  const name = data.dataset.name ?? 'profile'
+  const profile = await session.open(fromBase64(text), name)
+  // What `sonde report` was asked for, unless the address already says what to show.
+  if (data.dataset.state && location.hash.length < 2) history.replaceState(null, '', `#${data.dataset.state}`)
+  data.remove()
+  document.title = `${name} – sonde`
+  return { profile, about: await session.about(profile) }
+}

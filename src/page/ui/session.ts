@@ -1,0 +1,201 @@
+// The session in its worker: bytes and options in, answers out.  The options are those of
+// `sonde report`, and the answers are its answers: nothing is computed here.
+
+import type { FromWorker, ToWorker } from './worker'
+
+export type Options = [string, string | null][]
+
+export interface Metric { name: string; unit: string; total: number }
+
+export interface About {
+  source: string
+  format: string
+  command: string
+  host: string
+  start_unix_ns: number
+  metrics: Metric[]
+  metric: string
+  has_times: boolean
+  has_threads: boolean
+  has_stacks: boolean
+  has_zones: boolean
+  ticks: number
+  counted: number | null
+  expected: number | null
+  lost: number | null
+  critical: number | null
+  duration_ns: number | null
+  cpu_ns: number | null
+  interval_ns: number | null
+  fit: boolean
+}
+
+export interface Note { kind: string; count: number; text: string }
+export interface Kept { filter: string; value: string; kept: number }
+
+export interface Report<Row> {
+  view: string
+  level: string
+  metric: { name: string; unit: string }
+  total: number
+  filters: Kept[]
+  notes: Note[]
+  rows: Row[]
+}
+
+export interface FunctionRow {
+  name: string
+  module: string | null
+  file: string | null
+  line: number | null
+  exclusive: number
+  inclusive: number
+}
+export interface CallLine { name: string; module: string | null; attributed: number; recursive: boolean }
+export interface CallersRow extends FunctionRow { callers: CallLine[]; callees: CallLine[] }
+export interface TreeRow {
+  level: number
+  name: string
+  module: string | null
+  kind: 'node' | 'stub'
+  direct: number | null
+  indirect: number | null
+  in_only: number | null
+  target: number | null
+}
+
+export type Columns = Record<string, Uint32Array | Float64Array>
+export interface Packed<Head> { head: Head; columns: Columns }
+
+export interface FlameHead { unit: string; depth: number; total: number; names: [string, string][] }
+export interface Lane {
+  thread?: string
+  tid?: number
+  process?: string
+  pid?: number
+  kinds: Record<string, number>
+  number: number
+}
+export interface LanesHead { begin: number; slice: number; slices: number; lanes: Lane[]; streams: string[] }
+
+export class Refused extends Error {}
+export class Cancelled extends Error {}
+
+interface Pending { resolve(bytes: Uint8Array): void; reject(error: Error): void }
+
+function parse(bytes: Uint8Array): any {
+  const value = JSON.parse(new TextDecoder().decode(bytes))
+  if (typeof value.error === 'string') throw new Refused(value.error)
+  return value
+}
+
+function unpack<Head>(bytes: Uint8Array): Packed<Head> {
+  // An error is plain JSON.
+  if (bytes[0] === 0x7b && bytes[1] === 0x22) parse(bytes)
+  const view = new DataView(bytes.buffer, bytes.byteOffset)
+  const size = view.getUint32(0, true)
+  const head = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + size)))
+  const start = bytes.byteOffset + (8 + size + 7 & ~7)
+  const columns: Columns = {}
+  for (const [name, [type, offset, count]] of Object.entries(head.columns as Record<string, [string, number, number]>))
+    columns[name] = type === 'u32'
+      ? new Uint32Array(bytes.buffer, start + offset, count)
+      : new Float64Array(bytes.buffer, start + offset, count)
+  return { head, columns }
+}
+
+// One profile after another, each with its bytes, so that a module that ended can start again.
+export class Session {
+  private worker!: Worker
+  private next = 1
+  private readonly pending = new Map<number, Pending>()
+  private readonly files: { bytes: Uint8Array; name: string }[] = []
+  private ready: Promise<unknown> = Promise.resolve()
+
+  constructor(private readonly source: string, private readonly compiled: WebAssembly.Module) {
+    this.start()
+  }
+
+  private start(): void {
+    const url = URL.createObjectURL(new Blob([this.source], { type: 'text/javascript' }))
+    this.worker = new Worker(url)
+    URL.revokeObjectURL(url)
+    this.worker.onmessage = (event: MessageEvent<FromWorker>) => this.take(event.data)
+    this.worker.onerror = event => this.restart(event.message || 'the worker failed')
+    this.ready = this.send({ id: 0, start: this.compiled })
+    for (const { bytes, name } of this.files)
+      this.ready = this.ready.then(() => this.send({ id: 0, open: bytes, name }))
+  }
+
+  private send(message: ToWorker): Promise<Uint8Array> {
+    message.id = this.next++
+    return new Promise((resolve, reject) => {
+      this.pending.set(message.id, { resolve, reject })
+      this.worker.postMessage(message)
+    })
+  }
+
+  private take(message: FromWorker): void {
+    const pending = this.pending.get(message.id)
+    if (pending === undefined) return
+    this.pending.delete(message.id)
+    if ('bytes' in message) {
+      pending.resolve(message.bytes)
+      return
+    }
+    pending.reject(new Refused(message.ended))
+    this.restart(message.ended)
+  }
+
+  private restart(why: string): void {
+    this.worker.terminate()
+    const lost = [...this.pending.values()]
+    this.pending.clear()
+    this.start()
+    for (const pending of lost) pending.reject(new Refused(why))
+  }
+
+  // Gives up what is being computed: the worker starts again, and reads the files again.
+  cancel(): void {
+    this.worker.terminate()
+    const lost = [...this.pending.values()]
+    this.pending.clear()
+    this.start()
+    for (const pending of lost) pending.reject(new Cancelled('cancelled'))
+  }
+
+  async open(bytes: Uint8Array, name: string): Promise<number> {
+    await this.ready
+    const { profile } = parse(await this.send({ id: 0, open: bytes, name }))
+    this.files.push({ bytes, name })
+    return profile
+  }
+
+  private async ask(ask: string, profile: number, more: object): Promise<Uint8Array> {
+    await this.ready
+    return this.send({ id: 0, ask: { ask, profile, ...more } })
+  }
+
+  async about(profile: number): Promise<About> {
+    return parse(await this.ask('about', profile, {}))
+  }
+
+  async report<Row>(profile: number, options: Options): Promise<Report<Row>> {
+    return parse(await this.ask('report', profile, { options }))
+  }
+
+  // The answer as text, exactly as `sonde report --format json` prints it.
+  async text(profile: number, options: Options): Promise<string> {
+    const bytes = await this.ask('report', profile, { options })
+    parse(bytes)
+    return new TextDecoder().decode(bytes)
+  }
+
+  async flame(profile: number, options: Options): Promise<Packed<FlameHead>> {
+    return unpack(await this.ask('flame', profile, { options }))
+  }
+
+  async lanes(profile: number, options: Options, slices: number, from = 0, to = 0): Promise<Packed<LanesHead>> {
+    return unpack(await this.ask('lanes', profile, { options, slices, from, to }))
+  }
+}

@@ -1,0 +1,109 @@
+// What is shown: all of it is in the URL's fragment, so that a link restores a view, and undo goes
+// back to it.
+
+import type { Options } from './session'
+
+export const VIEWS = ['flame', 'tree', 'functions', 'callers', 'graph', 'zones', 'statistics'] as const
+export type View = typeof VIEWS[number]
+export const COLLAPSE = ['none', 'direct', 'conservative', 'full'] as const
+export const LEVELS = ['function', 'module', 'file', 'line'] as const
+
+export interface Selected { name: string; module: string }
+
+export interface State {
+  view: View
+  metric: string // '': the profile's own
+  level: typeof LEVELS[number]
+  collapse: typeof COLLAPSE[number]
+  inverted: boolean
+  filters: [string, string][] // in order; of time: ['time', 'FROM:TO']
+  selected: Selected | null
+  search: string
+  sort: 'exclusive' | 'inclusive' | 'name' | 'module'
+  zoom: string[] // the functions from the root of the flame graph to the box that fills it
+}
+
+export const FIRST: State = {
+  view: 'flame', metric: '', level: 'function', collapse: 'full', inverted: false, filters: [], selected: null,
+  search: '', sort: 'exclusive', zoom: [],
+}
+
+export function options(state: State): Options {
+  const list: Options = state.filters.map(([name, value]) => [name, value])
+  if (state.metric) list.push(['metric', state.metric])
+  if (state.level !== 'function') list.push(['level', state.level])
+  return list
+}
+
+export function toFragment(state: State): string {
+  const out = new URLSearchParams()
+  if (state.view !== FIRST.view) out.set('view', state.view)
+  if (state.metric) out.set('metric', state.metric)
+  if (state.level !== FIRST.level) out.set('level', state.level)
+  if (state.collapse !== FIRST.collapse) out.set('collapse', state.collapse)
+  if (state.inverted) out.set('invert', '1')
+  for (const [name, value] of state.filters) out.append(`f.${name}`, value)
+  if (state.selected) {
+    out.set('function', state.selected.name)
+    if (state.selected.module) out.set('module', state.selected.module)
+  }
+  if (state.search) out.set('search', state.search)
+  if (state.sort !== FIRST.sort) out.set('sort', state.sort)
+  for (const name of state.zoom) out.append('zoom', name)
+  return out.toString()
+}
+
+function one<T extends string>(value: string | null, known: readonly T[], otherwise: T): T {
+  return known.includes(value as T) ? value as T : otherwise
+}
+
+export function fromFragment(fragment: string): State {
+  const given = new URLSearchParams(fragment)
+  const name = given.get('function')
+  return {
+    view: one(given.get('view'), VIEWS, FIRST.view),
+    metric: given.get('metric') ?? '',
+    level: one(given.get('level'), LEVELS, FIRST.level),
+    collapse: one(given.get('collapse'), COLLAPSE, FIRST.collapse),
+    inverted: given.get('invert') === '1',
+    filters: [...given].filter(([key]) => key.startsWith('f.')).map(([key, value]) => [key.slice(2), value]),
+    selected: name === null ? null : { name, module: given.get('module') ?? '' },
+    search: given.get('search') ?? '',
+    sort: one(given.get('sort'), ['exclusive', 'inclusive', 'name', 'module'] as const, FIRST.sort),
+    zoom: given.getAll('zoom'),
+  }
+}
+
+// The states before and after this one.
+export class History {
+  private readonly before: State[] = []
+  private after: State[] = []
+
+  constructor(public now: State) {}
+
+  go(next: State): void {
+    if (toFragment(next) === toFragment(this.now)) return
+    this.before.push(this.now)
+    this.after = []
+    this.now = next
+  }
+
+  undo(): boolean {
+    const state = this.before.pop()
+    if (state === undefined) return false
+    this.after.push(this.now)
+    this.now = state
+    return true
+  }
+
+  redo(): boolean {
+    const state = this.after.pop()
+    if (state === undefined) return false
+    this.before.push(this.now)
+    this.now = state
+    return true
+  }
+
+  get canUndo(): boolean { return this.before.length > 0 }
+  get canRedo(): boolean { return this.after.length > 0 }
+}

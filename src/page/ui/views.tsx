@@ -1,0 +1,281 @@
+// The views that are tables: functions, tree, callers, graph, zones and statistics.  Figures are
+// the reports'; a bar behind a figure is its share of the total.
+
+import type { ComponentChildren } from 'preact'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { CallersRow, CallLine, FunctionRow, Report, TreeRow } from './session'
+import type { Selected, State } from './state'
+import { Table } from './table'
+import { amount, grouped, percent } from './units'
+
+const isIt = (row: { name: string; module: string | null }, selected: Selected | null) =>
+  selected !== null && row.name === selected.name && (row.module ?? '') === selected.module
+const chosen = (row: { name: string; module: string | null }): Selected => ({ name: row.name, module: row.module ?? '' })
+
+interface Shown<Row> {
+  report: Report<Row>
+  state: State
+  search: RegExp | null
+  onSelect(selected: Selected): void
+}
+
+function largestOf(values: (number | null)[]): number {
+  return values.reduce((most: number, v) => Math.max(most, Math.abs(v ?? 0)), 0)
+}
+
+function Figure({ value, report, largest }: { value: number | null; report: Report<unknown>; largest: number }) {
+  if (value === null) return <><span role="gridcell" class="n" /><span role="gridcell" class="n p" /></>
+  return <>
+    <span role="gridcell" class="n">{amount(value, report.metric.unit, largest)}</span>
+    <span role="gridcell" class="n p"><i class="bar" style={{ width: `${report.total ? Math.min(100 * Math.abs(value / report.total), 100) : 0}%` }} />{percent(value, report.total)}</span>
+  </>
+}
+
+function Name({ row, search, children }: { row: { name: string; module: string | null }; search: RegExp | null; children?: ComponentChildren }) {
+  return <span role="gridcell" class={`name${search?.test(row.name) ? ' hit' : ''}`} title={row.name}>{children}{row.name}{row.module && <em>{row.module}</em>}</span>
+}
+
+interface FunctionsProps extends Shown<FunctionRow> { onSort(sort: State['sort']): void }
+
+export function Functions({ report, state, search, onSelect, onSort }: FunctionsProps) {
+  const rows = report.rows
+  const largest = useMemo(() => largestOf(rows.map(r => Math.max(r.exclusive, r.inclusive))), [rows])
+  const cursor = rows.findIndex(row => isIt(row, state.selected))
+  const heading = (sort: State['sort'], text: string, kind: string) =>
+    <span role="columnheader" class={kind} aria-sort={state.sort === sort ? 'descending' : 'none'}><button onClick={() => onSort(sort)}>{text}{state.sort === sort ? ' ▾' : ''}</button></span>
+  return (
+    <Table count={rows.length} label="Functions" cursor={cursor} onCursor={i => onSelect(chosen(rows[i]!))} isSelected={i => isIt(rows[i]!, state.selected)}
+      head={<>{heading('exclusive', 'exclusive', 'n two')}{heading('inclusive', 'inclusive', 'n two')}{heading('name', state.level, 'name')}</>}
+      row={i => <><Figure value={rows[i]!.exclusive} report={report} largest={largest} /><Figure value={rows[i]!.inclusive} report={report} largest={largest} /><Name row={rows[i]!} search={search} /></>} />
+  )
+}
+
+export function Tree({ report, state, search, onSelect }: Shown<TreeRow>) {
+  const rows = report.rows
+  const ends = useMemo(() => {
+    const end = new Uint32Array(rows.length), path: number[] = []
+    rows.forEach((row, i) => {
+      while (path.length >= row.level) end[path.pop()!] = i
+      path.push(i)
+    })
+    for (const i of path) end[i] = rows.length
+    return end
+  }, [rows])
+  // Opened along the heaviest path: a child is opened with its caller if it has half of it.
+  const initial = useMemo(() => {
+    const open = new Set<number>()
+    let last: (TreeRow | undefined)[] = []
+    rows.forEach((row, i) => {
+      const weight = (row.direct ?? 0) + (row.indirect ?? 0), caller = last[row.level - 1]
+      const above = caller ? (caller.direct ?? 0) + (caller.indirect ?? 0) : report.total
+      if (row.kind === 'node' && Math.abs(weight) * 2 >= Math.abs(above) && (row.level === 1 || open.has(rows.indexOf(caller!)))) open.add(i)
+      last[row.level] = row
+      last = last.slice(0, row.level + 1)
+    })
+    return open
+  }, [rows])
+  const [open, setOpen] = useState(initial)
+  useEffect(() => setOpen(initial), [initial])
+  const [cursor, setCursor] = useState(0)
+  const shown = useMemo(() => {
+    const list: number[] = []
+    for (let i = 0; i < rows.length; i = open.has(i) ? i + 1 : ends[i]!) list.push(i)
+    return list
+  }, [rows, open, ends])
+  const largest = useMemo(() => largestOf(rows.map(r => (r.direct ?? 0) + (r.indirect ?? 0))), [rows])
+  useEffect(() => {
+    if (state.selected && shown[cursor] !== undefined && isIt(rows[shown[cursor]!]!, state.selected)) return
+    const found = shown.findIndex(i => isIt(rows[i]!, state.selected))
+    if (found >= 0) setCursor(found)
+  }, [state.selected, rows])
+  const toggle = (i: number, to = !open.has(i)) => {
+    const next = new Set(open)
+    if (to) next.add(i)
+    else next.delete(i)
+    setOpen(next)
+  }
+  const reveal = (row: number) => {
+    const next = new Set(open)
+    for (let i = 0; i < row; i++) if (ends[i]! > row) next.add(i)
+    setOpen(next)
+    let place = 0
+    for (let i = 0; i < row; i = next.has(i) ? i + 1 : ends[i]!) place++
+    setCursor(place)
+    onSelect(chosen(rows[row]!))
+  }
+  const move = (place: number) => {
+    setCursor(place)
+    const row = rows[shown[place]!]!
+    onSelect(chosen(row))
+  }
+  const key = (event: KeyboardEvent, place: number) => {
+    const i = shown[place]
+    if (i === undefined) return false
+    const hasChildren = ends[i]! > i + 1
+    if (event.key === 'ArrowRight' && hasChildren && !open.has(i)) toggle(i, true)
+    else if (event.key === 'ArrowRight' && hasChildren) move(place + 1)
+    else if (event.key === 'ArrowLeft' && open.has(i) && hasChildren) toggle(i, false)
+    else if (event.key === 'ArrowLeft') {
+      const parent = shown.slice(0, place).reverse().find(k => rows[k]!.level < rows[i]!.level)
+      if (parent === undefined) return false
+      move(shown.indexOf(parent))
+    } else if (event.key === 'Enter' && rows[i]!.target !== null) reveal(rows[i]!.target!)
+    else if (event.key === '*') setOpen(new Set(rows.keys()))
+    else return false
+    return true
+  }
+  return (
+    <Table count={shown.length} label="Call tree" cursor={cursor} onCursor={move} onKey={key} isSelected={place => isIt(rows[shown[place]!]!, state.selected)}
+      head={<><span role="columnheader" class="n two">in or under</span><span role="columnheader" class="n two">in only</span><span role="columnheader" class="name">function, direct (indirect) where recursion was collapsed</span></>}
+      row={place => {
+        const i = shown[place]!, row = rows[i]!, hasChildren = ends[i]! > i + 1
+        return <>
+          <Figure value={row.direct === null ? null : row.direct + (row.indirect ?? 0)} report={report} largest={largest} />
+          <Figure value={row.in_only} report={report} largest={largest} />
+          <span role="gridcell" class={`name${search?.test(row.name) ? ' hit' : ''}`} style={{ paddingLeft: `${Math.min(row.level - 1, 60) * 14}px` }} title={row.name}>
+            {hasChildren
+              ? <button class="twist" aria-label={open.has(i) ? `close ${row.name}` : `open ${row.name}`} onClick={event => { event.stopPropagation(); toggle(i) }}>{open.has(i) ? '▾' : '▸'}</button>
+              : <span class="twist" />}
+            {row.kind === 'stub'
+              ? <button class="stub" onClick={event => { event.stopPropagation(); reveal(row.target!) }}>↺ {row.name}…</button>
+              : <>{row.name}{row.module && <em>{row.module}</em>}{row.indirect ? <em class="indirect">{amount(row.direct!, report.metric.unit, largest)} ({amount(row.indirect, report.metric.unit, largest)})</em> : null}</>}
+          </span>
+        </>
+      }} />
+  )
+}
+
+interface CallersProps extends Shown<CallersRow> { }
+
+function Lines({ title, lines, report, search, onSelect, base }: { title: string; lines: CallLine[]; report: Report<unknown>; search: RegExp | null; onSelect(s: Selected): void; base: number }) {
+  const largest = largestOf(lines.map(l => l.attributed))
+  return (
+    <section class="lines" aria-label={title}>
+      <h2>{title}</h2>
+      <ul>
+        {lines.map((line, i) => <li key={i}>
+          <button class={search?.test(line.name) ? 'hit' : ''} disabled={line.name === '<Total>'} onClick={() => onSelect(chosen(line))}>
+            <span class="name" title={line.name}>{line.name === '<Total>' ? '(outermost)' : line.name}{line.module && <em>{line.module}</em>}{line.recursive && <em class="indirect">recursive</em>}</span>
+            <span class="n">{amount(line.attributed, report.metric.unit, largest)}</span>
+            <span class="n p"><i class="bar" style={{ width: `${base ? Math.min(100 * Math.abs(line.attributed / base), 100) : 0}%` }} />{percent(line.attributed, report.total)}</span>
+          </button>
+        </li>)}
+        {lines.length === 0 && <li class="empty">none</li>}
+      </ul>
+    </section>
+  )
+}
+
+export function Butterfly({ report, search, onSelect }: CallersProps) {
+  const row = report.rows[0]
+  if (row === undefined) return <p class="empty">Choose a function: in the flame graph, the tree or the list of functions.</p>
+  const unit = report.metric.unit
+  const sum = (lines: CallLine[]) => lines.reduce((total, line) => total + line.attributed, 0)
+  return (
+    <div class="butterfly">
+      <Lines title={`Callers of ${row.name}`} lines={row.callers} report={report} search={search} onSelect={onSelect} base={row.inclusive} />
+      <Lines title={`What ${row.name} calls`} lines={row.callees} report={report} search={search} onSelect={onSelect} base={row.inclusive} />
+      <p class="sum">callers {amount(sum(row.callers), unit)} = inclusive {amount(row.inclusive, unit)} = exclusive {amount(row.exclusive, unit)} + callees {amount(sum(row.callees), unit)}</p>
+    </div>
+  )
+}
+
+export interface GraphLine { name: string; module: string | null; index: number | null; self: number | null; children: number | null }
+export interface GraphRow {
+  index: number
+  name: string
+  module: string | null
+  kind: 'function' | 'cycle'
+  cycle: number
+  percent: number
+  self: number
+  children: number
+  callers: GraphLine[]
+  members: GraphLine[]
+  callees: GraphLine[]
+}
+
+type Placed = { row: GraphRow; line: GraphLine | null; part: string }
+
+export function Graph({ report, state, search, onSelect }: Shown<GraphRow>) {
+  const placed = useMemo(() => report.rows.flatMap((row): Placed[] => [
+    ...row.callers.map(line => ({ row, line, part: 'caller' })),
+    { row, line: null, part: row.kind },
+    ...row.members.map(line => ({ row, line, part: 'member' })),
+    ...row.callees.map(line => ({ row, line, part: 'callee' })),
+  ]), [report])
+  const largest = largestOf(report.rows.map(r => r.self + r.children))
+  const [cursor, setCursor] = useState(0)
+  useEffect(() => {
+    const found = placed.findIndex(p => p.line === null && isIt(p.row, state.selected))
+    if (found >= 0) setCursor(found)
+  }, [state.selected, placed])
+  return (
+    <Table count={placed.length} label="Call graph" cursor={cursor}
+      onCursor={i => { setCursor(i); const p = placed[i]!; onSelect(chosen(p.line ?? p.row)) }}
+      isSelected={i => placed[i]!.line === null && isIt(placed[i]!.row, state.selected)}
+      head={<><span role="columnheader" class="n two">self</span><span role="columnheader" class="n two">children</span><span role="columnheader" class="name">callers above, callees below each function; recursion is a cycle</span></>}
+      row={i => {
+        const { row, line, part } = placed[i]!
+        const own = line ?? row
+        return <>
+          <Figure value={own.self} report={report} largest={largest} />
+          <Figure value={own.children} report={report} largest={largest} />
+          <span role="gridcell" class={`name ${line ? 'line' : 'entry'}${search?.test(own.name) ? ' hit' : ''}`} title={own.name}>
+            {line ? <em>{part}</em> : <b>[{row.index}]</b>}{own.name}{own.module && <em>{own.module}</em>}{!line && row.cycle > 0 && <em class="indirect">cycle {row.cycle}</em>}
+          </span>
+        </>
+      }} />
+  )
+}
+
+export interface ZoneRow extends FunctionRow {
+  entries: number | null
+  ticks: number | null
+  inclusive_per_tick: number | null
+  slowest_tick: number | null
+}
+
+export function Zones({ report, state, search, onSelect }: Shown<ZoneRow>) {
+  const rows = report.rows, largest = largestOf(rows.map(r => r.inclusive))
+  return (
+    <Table count={rows.length} label="Zones" cursor={rows.findIndex(r => isIt(r, state.selected))} onCursor={i => onSelect(chosen(rows[i]!))} isSelected={i => isIt(rows[i]!, state.selected)}
+      head={<><span role="columnheader" class="n two">exclusive</span><span role="columnheader" class="n two">inclusive</span><span role="columnheader" class="n">entries</span><span role="columnheader" class="n">in a tick</span><span role="columnheader" class="n">slowest</span><span role="columnheader" class="name">zone</span></>}
+      row={i => {
+        const row = rows[i]!
+        return <>
+          <Figure value={row.exclusive} report={report} largest={largest} /><Figure value={row.inclusive} report={report} largest={largest} />
+          <span role="gridcell" class="n">{row.entries === null ? '' : grouped(row.entries)}</span>
+          <span role="gridcell" class="n">{row.inclusive_per_tick === null ? '' : amount(row.inclusive_per_tick, report.metric.unit)}</span>
+          <span role="gridcell" class="n">{row.slowest_tick === null ? '' : grouped(row.slowest_tick)}</span>
+          <Name row={row} search={search} />
+        </>
+      }} />
+  )
+}
+
+const FACTS: [string, string, string][] = [
+  ['counted', 'samples', 'in the profile'], ['expected', 'expected', 'by the clock'], ['lost', 'lost', 'taken and not kept'],
+  ['foreign', 'in foreign code', 'in no known function'], ['critical', 'truncated stacks', 'stack not walked to its root'],
+  ['excluded', 'excluded', 'by --when'], ['duration_ns', 'ran for', 'from start to end'], ['cpu_ns', 'used CPU for', 'as the system accounts it'],
+  ['interval_ns', 'one sample every', 'as achieved'], ['fit', 'fit as evidence', 'what is lost, cut or unaccounted is little'],
+]
+
+export function Statistics({ report }: { report: Report<Record<string, unknown>> }) {
+  const row = report.rows[0] ?? {}
+  const text = (key: string) => {
+    const value = row[key]
+    if (value === null || value === undefined) return 'not known'
+    if (typeof value === 'boolean') return value ? 'yes' : 'no'
+    return key.endsWith('_ns') ? amount(value as number, 'ns') : grouped(value as number)
+  }
+  return (
+    <div class="facts" tabIndex={0}>
+      <table>
+        <caption>How the profile was recorded</caption>
+        <tbody>{FACTS.map(([key, name, meaning]) => <tr key={key}><th scope="row">{name}</th><td class="n">{text(key)}</td><td>{meaning}</td></tr>)}</tbody>
+      </table>
+      {report.notes.length > 0 && <><h2>Notes</h2><ul>{report.notes.map((note, i) => <li key={i}>{note.text}</li>)}</ul></>}
+    </div>
+  )
+}

@@ -1,0 +1,16 @@
+#ifndef SONDE_UNWIND_HEURISTICS_GUESS_H
+#define SONDE_UNWIND_HEURISTICS_GUESS_H
+
+/* Steps out of code without unwind rules.  Private to the walker. */
+
+#include "unwind/return_address.h"
+#include "unwind/step.h"
+
+/*
+ * Steps out of a frame without rules. interrupted: its pc is not a return address, so it may be at
+ * any point of a function.
+ */
+enum step guess_step(struct return_cache *cache, const struct unwind_space *space, bool interrupted,
+	struct unwind_regs *regs, struct unwind_memory *memory);
+
+#endif

@@ -1,0 +1,223 @@
+"""The page of --format html in a browser: a person's work by clicks and keys, its figures the command line's."""
+
+import json
+import pathlib
+import random
+import shutil
+
+import harness
+from harness import Skip, check, run, sonde
+from npm import package
+
+DRIVER = pathlib.Path(__file__).with_name("page_driver.mjs")
+MIB = 1 << 20
+
+
+def samples(folder):
+	"""A dump of samples with times and threads: recursion, two load objects, a slow stretch in the middle."""
+	r = random.Random(4)
+	names = [("main", "app"), ("eval", "app"), ("apply", "app"), ("hash", "libz.so"), ("malloc", "libc.so.6"), ("page_fault", "[kernel]")]
+	lines = ["sonde-dump 1", 'source "run.prof"', 'command "app --jobs 2"', 'metric "cpu-time" "ns" default', 'metric "samples" "count"']
+	for module in ("app", "libz.so", "libc.so.6"):
+		lines.append(f'object user "/usr/lib/{module}"')
+	lines.append('object kernel "[kernel]"')
+	for name, module in names:
+		path = module if module == "[kernel]" else f"/usr/lib/{module}"
+		lines += [f'function "{name}" object "{path}"', "frame"]
+	lines += ['process 10 start 0 "app"', 'thread 10 process 0 start 0 "app"', 'thread 11 process 0 start 0 "worker"']
+	stacks, taken = {(): 0}, []
+	for i in range(2000):
+		slow = 800 <= i < 1000
+		stack = ("main",) + tuple(r.choice(("eval", "apply")) for _ in range(r.randrange(1, 5))) + ((("hash",) if slow else r.choice((("malloc",), (), ("malloc", "page_fault")))))
+		for n in range(1, len(stack) + 1):
+			stacks.setdefault(stack[:n], None)
+		taken.append((stack, r.randrange(2), (i + 1) * 1000000))
+	order = sorted(s for s in stacks if s)
+	for number, stack in enumerate(order, 1):
+		stacks[stack] = number
+	lines += ["stack 0"] + [f'stack {len(stack)} "{stack[-1]}"' for stack in order]
+	lines += [f"sample {stacks[stack]} thread {thread} time {time} weight 1000000 1" for stack, thread, time in taken]
+	path = folder / "run.dump"
+	path.write_text("\n".join(lines + ["end", ""]))
+	return path
+
+
+def page_of(folder, path, *options):
+	out = folder / "page.html"
+	result = sonde("report", path, "--format", "html", "-o", out, *options)
+	if "built without pages" in result.err:
+		raise Skip("built without pages")
+	check(result)
+	return out
+
+
+def drive(out, *steps, fails=False, fragment="", **more):
+	"""What each step gave; the page has no error and asks nobody for anything."""
+	program = shutil.which("chromium") or shutil.which("chromium-browser")
+	if program is None:
+		raise Skip("there is no chromium")
+	playwright = package("playwright-core", "1.56.1")
+	url = out.resolve().as_uri()
+	given = {"url": url, "steps": [["open", url + fragment], *map(list, steps)], **more}
+	result = check(run("node", DRIVER, playwright, program, input=json.dumps(given).encode()))
+	told = json.loads(result.out)
+	assert not told["requests"], told["requests"]
+	assert fails or not told["errors"], told["errors"]
+	return told["results"][1:]
+
+
+NAMES = ("main", "eval", "apply", "hash", "malloc", "page_fault")
+ROWS = ".table .row"
+SESSION = "window.sonde.session"
+
+
+def name_of(row):
+	"""The function in a row's text, which ends in it and its load object."""
+	modules = ("app", "libz.so", "libc.so.6", "[kernel]")
+	words = row.split()
+	return words[-2] if words[-1] in modules and len(words) > 1 and words[-2] in NAMES else next((w.removesuffix(m) for w in words[-1:] for m in modules if w.endswith(m)), words[-1])
+
+
+def report(path, *options):
+	return json.loads(check(sonde("report", path, "--format", "json", *options)).out)
+
+
+def test_the_file_is_small_and_asks_for_nothing(folder):
+	out = page_of(folder, samples(folder))
+	text = out.read_text()
+	assert len(text) < 3 * MIB / 4 + 200_000, len(text)
+	assert "default-src 'none'" in text and "http://" not in text.partition("<script")[0].replace("http-equiv", "")
+	drive(out)
+
+
+@harness.takes_long
+def test_answers_are_the_command_lines(folder):
+	"""The page's session, asked as its views ask it, prints what the program prints, byte for byte."""
+	path = samples(folder)
+	recording = folder / "run.prof"
+	check(sonde("convert", path, "-o", recording))
+	out = page_of(folder, recording)
+	asked = (["--view", "functions"], ["--view", "tree", "--collapse", "none"], ["--view", "graph"], ["--when", ".eval->*->.malloc"],
+		["--view", "callers", "--time", "800ms:1s"], ["--view", "stats"])
+	steps = [["eval", f"{SESSION}.text(0, {json.dumps([[q[i][2:], q[i + 1]] for i in range(0, len(q), 2)])})"] for q in asked]
+	for question, answer in zip(asked, drive(out, *steps)):
+		expected = check(sonde("report", recording, "--format", "json", *question)).out
+		assert json.loads(answer)["rows"] == json.loads(expected)["rows"], question
+		assert json.loads(answer)["total"] == json.loads(expected)["total"], question
+
+
+def test_a_persons_work(folder):
+	"""The hottest function; who pays for malloc; the slow stretch; back again; the link."""
+	path = samples(folder)
+	out = page_of(folder, path)
+	functions, malloc = report(path)["rows"], report(path, "--view", "callers", "--center", "malloc")["rows"][0]
+	slow = report(path, "--time", "800ms:1s")["rows"]
+	_, hottest, _, _, callers, _, _, _, slowest, chips, _, back, link = drive(out, ["press", "3"], ["texts", ROWS],
+		["click", f"{ROWS}:has-text('malloc')"], ["press", "4"], ["texts", ".lines:first-child li .name"],
+		["press", "3"], ["choose", ".chips select", "time"], ["enter", ".chips input", "800ms:1s"], ["texts", ROWS], ["texts", ".chip"],
+		["press", "u"], ["texts", ROWS], ["eval", "location.hash"])
+	assert [name_of(row) for row in hottest] == [f["name"] for f in functions], hottest
+	assert [name_of(name) for name in callers] == [c["name"] for c in malloc["callers"]], (callers, malloc)
+	assert [name_of(row) for row in slowest] == [f["name"] for f in slow] and slow[0]["name"] == "hash", slowest
+	assert len(chips) == 1 and chips[0].startswith("time 800ms – 1s"), chips
+	assert back == hottest, (back, hottest)
+	assert "function=malloc" in link, link
+
+
+@harness.takes_long
+def test_recursion_folds_four_ways(folder):
+	path = samples(folder)
+	out = page_of(folder, path)
+	for degree in ("none", "direct", "conservative", "full"):
+		rows = report(path, "--view", "tree", "--collapse", degree, "--limit", "0")["rows"]
+		told = drive(out, ["press", "2"], ["click", f".seg button:text-is('{degree}')"], ["click", ".table .head"], ["eval", "document.querySelector('.table').focus()"],
+			["press", "*"], ["eval", "document.querySelector('.table').getAttribute('aria-rowcount')"], ["press", "1"],
+			["eval", f"{SESSION}.flame(0, [['collapse', '{degree}']]).then(f => [f.head.total, f.columns.width.length, f.columns.own.reduce((a, b) => a + b, 0)])"])
+		assert int(told[5]) == len(rows), (degree, told[5], len(rows))
+		total, boxes, own = told[7]
+		assert total == own == 2000 * 10**6 and boxes == 1 + sum(row["kind"] == "node" and row["direct"] + row["indirect"] != 0 for row in rows), (degree, told[7])
+
+
+def test_time_is_dragged(folder):
+	path = samples(folder)
+	out = page_of(folder, path)
+	_, hash_, rows, _, undone = drive(out, ["drag", ".timeline canvas", [700, 30], [900, 30]], ["eval", "location.hash"], ["press", "3"], ["press", "u"], ["eval", "location.hash"])
+	assert "f.time=" in hash_, hash_
+	first, last = (int(t.removesuffix("ns")) for t in hash_.partition("f.time=")[2].replace("%3A", ":").split("&")[0].split(":"))
+	assert 0 < first < last <= 2001 * 10**6, hash_
+
+
+def test_mistakes_are_told_where_they_are_made(folder):
+	out = page_of(folder, samples(folder))
+	_, told, chips = drive(out, ["enter", "input[name=when]", "((main"], ["texts", ".message"], ["texts", ".chip"])
+	assert told and "when" in told[0] and chips == ["whole run"] or chips[0].startswith("whole run"), (told, chips)
+
+
+def test_the_address_restores_a_view(folder):
+	out = page_of(folder, samples(folder))
+	first = drive(out, ["press", "3"], ["enter", "input[name=when]", ".eval->*->.malloc"], ["click", f"{ROWS}:first-child"], ["texts", ROWS], ["eval", "location.hash"])
+	again = drive(out, ["texts", ROWS], ["texts", "aside h2"], fragment=first[4])
+	assert first[3] and again[0] == first[3], (first, again)
+
+
+def test_what_was_asked_is_shown_first(folder):
+	path = samples(folder)
+	out = page_of(folder, path, "--view", "functions", "--focus", "hash")
+	rows, chips = drive(out, ["texts", ROWS], ["texts", ".chip"])
+	assert len(rows) == len(report(path, "--focus", "hash")["rows"]) and chips[0].startswith("focus hash"), (rows, chips)
+
+
+@harness.takes_long
+def test_files_are_dropped(folder):
+	"""Any format that is read from bytes alone, packed or not; what is none is refused in words."""
+	path = samples(folder)
+	out = page_of(folder, path)
+	empty = folder / "empty.html"
+	text = out.read_text()
+	start = text.index('<script type="text/plain" id="data"')
+	empty.write_text(text[:start] + '<script type="text/plain" id="data"></script>' + text[text.index("</script>", start) + 9:])
+	for to in ("pprof", "folded", "speedscope", "callgrind", "firefox", "chrome"):
+		other = folder / f"other.{to}"
+		check(sonde("convert", path, "-o", other, "--to", to))
+		_, rows, _ = drive(empty, ["drop", str(other)], ["press", "3"], ["texts", ROWS])[0:3]
+	bad = folder / "bad.bin"
+	bad.write_bytes(bytes(range(256)) * 20)
+	_, told = drive(empty, ["drop", str(bad)], ["texts", "p[role=alert]"])
+	assert "in no format that sonde reads" in told[0], told
+
+
+@harness.takes_long
+def test_hostile_names_are_text(folder):
+	names = ("<script>window.hit=1</script>", "<img src=x onerror=window.hit=1>", "a\u202eb", "x" * 100_000, "&lt;b&gt;", "\x1b[31mred", "${window.hit=1}")
+	path = folder / "hostile.folded"
+	path.write_text("".join(f"main;{name} {10 - i}\n" for i, name in enumerate(names)))
+	out = page_of(folder, path)
+	told = drive(out, *(step for view in "12345" for step in (["press", view], ["eval", "window.hit ?? 0"])))
+	assert told[1::2] == [0] * 5, told
+
+
+@harness.takes_long
+def test_it_can_be_used_by_everybody(folder):
+	"""axe-core finds nothing, in each view, light and dark."""
+	out = page_of(folder, samples(folder))
+	axe = package("axe-core", "4.11.0") / "axe.min.js"
+	for dark in (False, True):
+		steps = [["click", f"[role=tab]:text-is('Functions')"], ["click", f"{ROWS}:first-child"], ["script", str(axe)]]
+		for view in "123456":
+			steps += [["press", view], ["eval", "axe.run().then(r => r.violations.map(v => `${v.id}: ${v.nodes.map(n => n.target + ' ' + n.failureSummary).join('; ')}`))"]]
+		told = drive(out, *steps, dark=dark)
+		found = [violation for violations in told[4::2] for violation in violations]
+		assert not found, "\n".join(found)
+
+
+@harness.takes_long
+def test_sizes_of_windows(folder):
+	"""Nothing is wider than the window."""
+	out = page_of(folder, samples(folder))
+	for width in (800, 1440, 2560):
+		told = drive(out, *(step for view in "123456" for step in (["press", view], ["eval", "document.documentElement.scrollWidth - innerWidth"])), width=width)
+		assert max(told[1::2]) <= 0, (width, told)
+
+
+if __name__ == "__main__":
+	harness.main()
