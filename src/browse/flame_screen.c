@@ -17,7 +17,7 @@
 #include "view/tui/find.h"
 #include "view/views.h"
 
-enum { GROWTH = 8, LIMIT_MAX = 100000 };
+enum { GROWTH = 8, LIMIT_MAX = 100000, NARROW = 18 };
 
 void browser_flame_deinit(struct browser_flame *flame)
 {
@@ -230,7 +230,11 @@ static void draw_box(struct browser *b, const struct report *report, struct tui_
 		tui_put(canvas, y, end - 1, end, style, STR("]"));
 	if (end - x > 4) {
 		put_box_name(&name, b, report, box);
-		fit_text(&fitted, strbuf_str(&name), end - x - 2, b->utf8);
+		/* Little room: the middle and the arguments of a name would leave nothing of it. */
+		if (end - x < NARROW)
+			fit_start(&fitted, strbuf_str(&name), end - x - 2, b->utf8);
+		else
+			fit_text(&fitted, strbuf_str(&name), end - x - 2, b->utf8);
 		tui_put(canvas, y, x + 1, end - 1, style, strbuf_str(&fitted));
 	}
 	if (index == b->flame.cursor)

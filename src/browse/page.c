@@ -143,6 +143,8 @@ static void place_cursor(struct browser *b, struct browser_page *page, const str
 			!is_own_row(report, body_line(page, i)->row))
 			continue;
 		page->list.cursor = i;
+		/* With some of what is above: in the graph, the callers. */
+		page->list.top = i > page->list.height / 3 ? i - page->list.height / 3 : 0;
 		return;
 	}
 	page->list.cursor = first == SIZE_MAX ? 0 : first;
@@ -364,6 +366,8 @@ void browser_page_draw(struct browser *b, struct tui_canvas *canvas, unsigned y,
 		draw_problem(browser_asked(b)->problem, canvas, y, end);
 		return;
 	}
+	/* Known before the first layout, which places the cursor in it. */
+	page->list.height = end > y ? end - y : 0;
 	browser_page_update(b);
 	draw_head(page, canvas, y, end);
 	page->list.y = y + (unsigned)page->lines.head_count;

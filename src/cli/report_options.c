@@ -42,7 +42,10 @@ const struct option_row report_look_rows[] = {
 
 struct report_options report_options_default(void)
 {
-	return (struct report_options){.question = question_default(), .width = -1};
+	struct report_options options = {.question = question_default(), .width = -1};
+
+	options.question.takes_pages = true;
+	return options;
 }
 
 void report_options_deinit(struct report_options *options)

@@ -16,10 +16,17 @@
 #ifdef HAVE_PAGE
 extern const char page_template[];
 extern const size_t page_template_size;
-#else
-static const char page_template[] = "";
-static const size_t page_template_size = 0;
 #endif
+
+/* Empty if this program was built without pages. */
+static struct str template_text(void)
+{
+#ifdef HAVE_PAGE
+	return (struct str){page_template, page_template_size};
+#else
+	return STR("");
+#endif
+}
 
 /* Of the template: attributes of the data's element, and the data. */
 static const struct str place = STR("@NAME@>@DATA@");
@@ -114,15 +121,13 @@ static void put_question(struct strbuf *out, const struct question *question)
 	}
 }
 
-static void put_page(struct sink *sink, size_t before, const struct profile *profile,
-	const struct question *question, struct str bytes)
+static void put_page(struct sink *sink, struct str before, struct str after,
+	const struct profile *profile, const struct question *question, struct str bytes)
 {
-	struct str after = {
-		page_template + before + place.size, page_template_size - before - place.size};
 	struct strbuf state = {0};
 
 	put_question(&state, question);
-	strbuf_add(&sink->text, (struct str){page_template, before});
+	strbuf_add(&sink->text, before);
 	put_attribute(sink, "data-name", str_base_name(profile_string(profile, profile->source)));
 	put_attribute(sink, "data-state", strbuf_str(&state));
 	strbuf_add_char(&sink->text, '>');
@@ -134,17 +139,20 @@ static void put_page(struct sink *sink, size_t before, const struct profile *pro
 struct error *page_write(
 	struct sink *sink, const struct profile *profile, const struct question *question)
 {
-	const char *at = memmem(page_template, page_template_size, place.data, place.size);
 	const struct writer_options all = {.metric = profile->default_metric};
+	struct str text = template_text();
+	const char *at = text.size ? memmem(text.data, text.size, place.data, place.size) : NULL;
 	struct sink bytes;
 
 	if (at == NULL)
 		return no_page();
+	struct str before = {text.data, (size_t)(at - text.data)};
+	struct str after = {at + place.size, text.size - before.size - place.size};
+
 	sink_init_memory(&bytes);
 	struct error *err = writer_sonde.write(&bytes, profile, &all);
 	if (err == NULL)
-		put_page(sink, (size_t)(at - page_template), profile, question,
-			strbuf_str(&bytes.text));
+		put_page(sink, before, after, profile, question, strbuf_str(&bytes.text));
 	strbuf_deinit(&bytes.text);
 	return err;
 }

@@ -4,6 +4,7 @@
  */
 #include "session/answer.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "analysis/certificate.h"
@@ -302,5 +303,6 @@ void answer_destroy(struct answer *answer)
 
 void answer_draw(const struct answer *answer, const struct text_style *style, struct sink *sink)
 {
+	assert(!answer->format->is_page);
 	answer->format->draw(sink, style, answer->reports, answer->count);
 }

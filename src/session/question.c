@@ -296,8 +296,8 @@ static struct error *check_views(const struct question *o)
 			tree ? ", which has --order" : "");
 	if (o->with_modules && !format->takes_modules)
 		return error_new(ERROR_USAGE, "--modules is for --format folded");
-	if (format->is_page &&
-		(o->is_difference || (o->view_count && o->views[0] == &view_annotate)))
+	if (format->is_page && (!o->takes_pages || o->is_difference ||
+				       (o->view_count && o->views[0] == &view_annotate)))
 		return error_new(
 			ERROR_USAGE, "--format %s is for one profile: sonde report", format->name);
 	if (o->columns && (o->view_count > 1 || !format->takes_columns))

@@ -40,6 +40,7 @@ struct question {
 	const char *root_label; /* the key, for ROOTS_LABEL */
 	bool spread, confidence, invert, brief, with_modules;
 	bool is_difference; /* set by the caller: allows columns of differences */
+	bool takes_pages;   /* the same: it writes a page (src/page) where the format is one */
 	bool has_widths;    /* set by the caller: the tree's rows have widths (struct calltree) */
 	const char *metric, *sort, *columns, *center;
 	int64_t limit, budget;

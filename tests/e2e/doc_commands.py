@@ -118,6 +118,8 @@ def test_commands_that_read(folder):
 	write_files_of_others(folder)
 	for page, command in commands(False):
 		result = shell(folder, command)
+		if "html" in command and "built without pages" in result.err:
+			continue
 		assert result.status == 0 and (result.out or " -o " in command), (page, command, result)
 
 
