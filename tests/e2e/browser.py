@@ -66,8 +66,9 @@ def lines_below(screen, heading):
 # ---- figures ----
 
 def share(weight, total):
-	percent = 100 * weight / total
-	return "0" if weight == 0 else "<0.1%" if percent < .05 else f"{percent:.1f}%"
+	"""As text rounds: to the nearest tenth, a half upwards."""
+	tenths = (2000 * weight + total) // (2 * total)
+	return "0" if weight == 0 else "<0.1%" if tenths == 0 else f"{tenths // 10}.{tenths % 10}%"
 
 
 def check_functions(terminal, name, *arguments):

@@ -419,8 +419,13 @@ enum terminal_event terminal_read(uint32_t *key, struct tui_mouse *mouse)
 
 bool terminal_wait(uint64_t ms)
 {
+	/*
+	 * A signal between the last look at its flag and here does not end the wait: a resize, or
+	 * Ctrl-C, is then seen this late.
+	 */
+	const uint64_t most_ms = 200;
 	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
 
-	poll(&in, 1, ms < 60000 ? (int)ms : 60000);
+	poll(&in, 1, (int)(ms < most_ms ? ms : most_ms));
 	return !(in.revents & (POLLHUP | POLLERR | POLLNVAL));
 }
