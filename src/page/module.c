@@ -28,6 +28,7 @@
 #include "base/json_reader.h"
 #include "page/reply.h"
 #include "session/session.h"
+#include "view/svg/colours.h"
 #include "view/views.h"
 
 #define EXPORT(name) __attribute__((export_name(name), used))
@@ -262,8 +263,9 @@ static struct error *ask_report(struct request *r)
 	return NULL;
 }
 
-/* The names of the entities that boxes have: [name, module, kind of object] each. */
-static void put_entities(const struct report *report, const uint32_t *used, size_t count)
+/* What boxes show of entities: [name, module, colour] each. */
+static void put_entities(const struct report *report, const struct svg_colours *colours,
+	const uint32_t *used, size_t count)
 {
 	json_put_key(&reply.json, "names");
 	json_put_array(&reply.json);
@@ -274,6 +276,7 @@ static void put_entities(const struct report *report, const uint32_t *used, size
 		json_put_array(&reply.json);
 		json_put_string(&reply.json, entity_label(e, &label));
 		json_put_string(&reply.json, e->module);
+		json_put_unsigned(&reply.json, svg_colour(colours, e));
 		json_put_end(&reply.json);
 		strbuf_deinit(&label);
 	}
@@ -308,6 +311,7 @@ static void fill_boxes(const struct report *report, const struct flame *flame,
 	uint32_t *number = ARENA_ARRAY(arena, uint32_t, report->tree->entity_count + 1),
 		 *used = ARENA_ARRAY(arena, uint32_t, report->tree->entity_count + 1),
 		 *box_of = ARENA_ARRAY(arena, uint32_t, tree->count + 1), *jump = find_jumps(tree);
+	struct svg_colours colours;
 	size_t count = 0;
 
 	for (size_t i = 0; i < flame->count; i++)
@@ -334,7 +338,10 @@ static void fill_boxes(const struct report *report, const struct flame *flame,
 			c->jump[i] = box_of[jump[box->row]];
 	}
 	free(jump);
-	put_entities(report, used, count);
+	svg_colours_init(&colours, tree, report->tree, flame);
+	put_number("colour", svg_colour(&colours, NULL));
+	put_entities(report, &colours, used, count);
+	svg_colours_deinit(&colours);
 }
 
 static struct error *ask_flame(struct request *r)

@@ -3,6 +3,7 @@
 import json
 import pathlib
 import random
+import re
 import shutil
 
 import harness
@@ -122,6 +123,24 @@ def test_a_persons_work(folder):
 	assert len(chips) == 1 and chips[0].startswith("time 800ms – 1s"), chips
 	assert back == hottest, (back, hottest)
 	assert "function=malloc" in link, link
+
+
+def test_figures_are_written_as_text_has_them(folder):
+	"""Units and rounding, halves too: the cells of the page are those of the program's text."""
+	path = folder / "figures.dump"
+	r = random.Random(6)
+	weights = [1, 7, 999, 1000, 1_499_500, 6_250_000, 62_500_000, 437_500_000, 999_999_500, *(r.randrange(10**9) for _ in range(30))]
+	lines = ["sonde-dump 1", 'source "figures"', 'metric "cpu-time" "ns" default', 'object user "/bin/x"']
+	for i in range(len(weights)):
+		lines += [f'function "f{i}" object "/bin/x"', "frame"]
+	lines += ["stack 0"] + [f'stack 1 "f{i}" {w}' for i, w in enumerate(weights)]
+	path.write_text("\n".join(lines + ["end", ""]))
+	printed = check(sonde("report", path, "--text", "--limit", "0", "--width", "200")).out
+	wanted = [re.split(r"  +", line.strip()) for line in printed.splitlines() if re.search(r"  f\d+$", line)]
+	assert len(wanted) == len(weights), printed
+	_, cells = drive(page_of(folder, path), ["press", "3"],
+		["eval", "[...document.querySelectorAll('.table .row')].map(r => [...r.querySelectorAll('.n')].map(n => n.innerText.trim()))"], height=1400)
+	assert cells == [row[:4] for row in wanted], [(c, w) for c, w in zip(cells, wanted) if c != w[:4]]
 
 
 @harness.takes_long

@@ -69,7 +69,7 @@ def test_frames_are_the_programs_own(folder):
 
 
 def test_a_worker_without_frames_is_in_no_share(folder):
-	"""What it spends outside zones is told, of it alone, and is not in the sums of the view."""
+	"""The last row has the time that the worker spends outside zones, and no sum of the view includes it."""
 	_, recording, _ = record(folder, zoned(folder), "frames", "60", "4")
 	spent = collections.Counter()
 	for stack, _, thread, _, weight in recording.rows:

@@ -3,7 +3,7 @@
 import { render } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Boxes, Flame } from './flame'
-import { Inspector, quoteRegex, useCallers } from './inspector'
+import { Inspector, quoteRegex, quoteWhen, useCallers } from './inspector'
 import { loadCompiled, loadFiles, type Given } from './load'
 import { Cancelled, Session, type About, type FlameHead, type Kept, type LanesHead, type Options, type Packed, type Report } from './session'
 import { COLLAPSE, FIRST, fromFragment, History, LEVELS, options, toFragment, VIEWS, type Selected, type State, type View } from './state'
@@ -218,7 +218,7 @@ function App({ session, given }: { session: Session; given: Given }) {
   const charge = (name: string) => {
     const selected = history.current.now.selected
     if (selected === null) return
-    void addFilter(name, name === 'when' ? `.'${selected.name.replace(/'/g, "''")}'` : `^${quoteRegex(selected.name)}$`)
+    void addFilter(name, name === 'when' ? quoteWhen(selected.name) : `^${quoteRegex(selected.name)}$`)
   }
 
   useEffect(() => {

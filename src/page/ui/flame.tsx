@@ -3,7 +3,7 @@
 // drawn.  A picture has a list of what is under the keyboard's cursor for those who cannot see it.
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { Colours } from './colours'
+import { css } from './colours'
 import type { FlameHead, Packed } from './session'
 import type { Selected } from './state'
 import { amount, percent } from './units'
@@ -118,12 +118,7 @@ export function Flame({ boxes, zoom, selected, search, dark, onZoom, onSelect }:
   const [cursor, setCursor] = useState(0)
   const [tip, setTip] = useState<{ box: number; x: number; y: number } | null>(null)
   const root = useMemo(() => boxes.find(zoom), [boxes, zoom])
-  const colours = useMemo(() => {
-    const weights = new Map<string, number>()
-    for (let i = 1; i < boxes.count; i++) weights.set(boxes.module(i), (weights.get(boxes.module(i)) ?? 0) + boxes.width[i]!)
-    return new Colours(weights, dark)
-  }, [boxes, dark])
-  const fills = useMemo(() => boxes.head.names.map(([name, module]) => colours.box(name, module)), [boxes, colours])
+  const fills = useMemo(() => boxes.head.names.map(([, , colour]) => css(colour, dark)), [boxes, dark])
   const found = useMemo(() => search && boxes.head.names.map(([name]) => search.test(name)), [boxes, search])
 
   useEffect(() => setCursor(root), [root])
@@ -149,7 +144,7 @@ export function Flame({ boxes, zoom, selected, search, dark, onZoom, onSelect }:
       const y = boxes.depth[box]! * ROW - top, name = boxes.name[box]!
       const isHit = found !== null && name !== NONE && found[name]
       context.globalAlpha = boxes.depth[box]! < boxes.depth[root]! ? 0.55 : found !== null && !isHit && name !== NONE ? 0.35 : 1
-      context.fillStyle = name === NONE ? colours.all : isHit ? mark : fills[name]!
+      context.fillStyle = name === NONE ? css(boxes.head.colour, dark) : isHit ? mark : fills[name]!
       context.fillRect(x, y, Math.max(w - (w > 3 ? 1 : 0), 0.33), ROW - 1)
       context.globalAlpha = 1
       // Recursion goes on above: hatched at the right end.
@@ -178,7 +173,7 @@ export function Flame({ boxes, zoom, selected, search, dark, onZoom, onSelect }:
       }
       context.restore()
     })
-  }, [boxes, root, size, top, cursor, selected, found, fills, colours, dark])
+  }, [boxes, root, size, top, cursor, selected, found, fills, dark])
 
   const at = (event: MouseEvent): number => {
     const place = canvas.current!.getBoundingClientRect(), x = event.clientX - place.left

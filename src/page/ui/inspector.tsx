@@ -2,13 +2,15 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { options } from './state'
-import type { CallersRow, Report, Session } from './session'
+import type { CallersRow, CallLine, Report, Session } from './session'
 import type { Selected, State } from './state'
 import { amount, percent } from './units'
 
 export const quoteRegex = (name: string) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-// A function by its exact name, and its load object.
-export const quoteCenter = (s: Selected) => `${s.module ? `${s.module}` : ''}.'${s.name.replace(/'/g, "''")}'`
+// WHEN's pattern of a function, by its exact name.
+export const quoteWhen = (name: string) => `.'${name.replace(/'/g, "''")}'`
+
+export const sum = (lines: CallLine[]) => lines.reduce((total, line) => total + line.attributed, 0)
 
 interface Props {
   session: Session
@@ -46,19 +48,19 @@ export function Inspector({ session, profile, state, onSelect, onFilter, onView 
   if (selected === null)
     return <aside aria-label="Selection"><h2>Nothing selected</h2><p class="m">Choose a box or a row: it is then marked in every view.</p></aside>
   const row = report?.rows[0]
-  const unit = report?.metric.unit ?? ''
+  const figure = (value: number) => amount(value, report!.metric.unit, report!.total)
   const list = (title: string, lines: { name: string; module: string | null; attributed: number }[]) => <>
     <h3>{title}</h3>
     <ul>{lines.filter(line => line.attributed !== 0).slice(0, 8).map((line, i) => <li key={i}>
       <button disabled={line.name === '<Total>'} onClick={() => onSelect({ name: line.name, module: line.module ?? '' })} title={line.name}>
         <span class="name">{line.name === '<Total>' ? '(outermost)' : line.name}</span>
-        <span class="n">{amount(line.attributed, unit)}</span><span class="n d">{percent(line.attributed, report!.total)}</span>
+        <span class="n">{figure(line.attributed)}</span><span class="n d">{percent(line.attributed, report!.total)}</span>
       </button>
     </li>)}</ul>
   </>
-  const figure = (name: string, value: number) => <>
+  const share = (name: string, value: number) => <>
     <dt>{name}</dt><dd class="w"><i style={{ width: `${report!.total ? Math.min(100 * Math.abs(value / report!.total), 100) : 0}%` }} /></dd>
-    <dd class="n">{amount(value, unit)}</dd><dd class="n d">{percent(value, report!.total)}</dd>
+    <dd class="n">{figure(value)}</dd><dd class="n d">{percent(value, report!.total)}</dd>
   </>
   return (
     <aside aria-label="Selection" tabIndex={0}>
@@ -66,10 +68,10 @@ export function Inspector({ session, profile, state, onSelect, onFilter, onView 
       <p class="m">{selected.module || 'no load object'}{row?.file ? ` · ${row.file}${row.line ? `:${row.line}` : ''}` : ''}</p>
       {report === null && <p class="m">The filters leave nothing of it.</p>}
       {row && <>
-        <dl class="fig">{figure('exclusive', row.exclusive)}{figure('inclusive', row.inclusive)}</dl>
+        <dl class="fig">{share('exclusive', row.exclusive)}{share('inclusive', row.inclusive)}</dl>
         {list('Called by', row.callers)}
         {list('Calls', row.callees)}
-        <p class="sum">callers {amount(row.callers.reduce((s, l) => s + l.attributed, 0), unit)} = inclusive {amount(row.inclusive, unit)} = exclusive {amount(row.exclusive, unit)} + callees {amount(row.callees.reduce((s, l) => s + l.attributed, 0), unit)}</p>
+        <p class="sum">callers {figure(sum(row.callers))} = inclusive {figure(row.inclusive)} = exclusive {figure(row.exclusive)} + callees {figure(sum(row.callees))}</p>
       </>}
       <h3>Actions</h3>
       <p class="actions">
@@ -77,7 +79,7 @@ export function Inspector({ session, profile, state, onSelect, onFilter, onView 
         <button onClick={() => onFilter('focus', `^${quoteRegex(selected.name)}$`)}><kbd>f</kbd> focus</button>
         <button onClick={() => onFilter('ignore', `^${quoteRegex(selected.name)}$`)}><kbd>i</kbd> ignore</button>
         <button onClick={() => onFilter('hide', `^${quoteRegex(selected.name)}$`)}><kbd>h</kbd> hide</button>
-        <button onClick={() => onFilter('when', `.'${selected.name.replace(/'/g, "''")}'`)}><kbd>w</kbd> charge</button>
+        <button onClick={() => onFilter('when', quoteWhen(selected.name))}><kbd>w</kbd> charge</button>
       </p>
     </aside>
   )

@@ -67,7 +67,8 @@ export interface TreeRow {
 export type Columns = Record<string, Uint32Array | Float64Array>
 export interface Packed<Head> { head: Head; columns: Columns }
 
-export interface FlameHead { unit: string; depth: number; total: number; names: [string, string][] }
+// colour: of the box of all stacks; names: function, load object, colour.
+export interface FlameHead { unit: string; depth: number; total: number; colour: number; names: [string, string, number][] }
 export interface Lane {
   thread?: string
   tid?: number

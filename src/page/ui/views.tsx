@@ -4,6 +4,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { CallersRow, CallLine, FunctionRow, Report, TreeRow } from './session'
+import { sum } from './inspector'
 import type { Selected, State } from './state'
 import { Table } from './table'
 import { amount, grouped, percent } from './units'
@@ -19,14 +20,10 @@ interface Shown<Row> {
   onSelect(selected: Selected): void
 }
 
-function largestOf(values: (number | null)[]): number {
-  return values.reduce((most: number, v) => Math.max(most, Math.abs(v ?? 0)), 0)
-}
-
-function Figure({ value, report, largest }: { value: number | null; report: Report<unknown>; largest: number }) {
+function Figure({ value, report }: { value: number | null; report: Report<unknown> }) {
   if (value === null) return <><span role="gridcell" class="n" /><span role="gridcell" class="n p" /></>
   return <>
-    <span role="gridcell" class="n">{amount(value, report.metric.unit, largest)}</span>
+    <span role="gridcell" class="n">{amount(value, report.metric.unit, report.total)}</span>
     <span role="gridcell" class="n p"><i class="bar" style={{ width: `${report.total ? Math.min(100 * Math.abs(value / report.total), 100) : 0}%` }} />{percent(value, report.total)}</span>
   </>
 }
@@ -39,14 +36,13 @@ interface FunctionsProps extends Shown<FunctionRow> { onSort(sort: State['sort']
 
 export function Functions({ report, state, search, onSelect, onSort }: FunctionsProps) {
   const rows = report.rows
-  const largest = useMemo(() => largestOf(rows.map(r => Math.max(r.exclusive, r.inclusive))), [rows])
   const cursor = rows.findIndex(row => isIt(row, state.selected))
   const heading = (sort: State['sort'], text: string, kind: string) =>
     <span role="columnheader" class={kind} aria-sort={state.sort === sort ? 'descending' : 'none'}><button onClick={() => onSort(sort)}>{text}{state.sort === sort ? ' ▾' : ''}</button></span>
   return (
     <Table count={rows.length} label="Functions" cursor={cursor} onCursor={i => onSelect(chosen(rows[i]!))} isSelected={i => isIt(rows[i]!, state.selected)}
       head={<>{heading('exclusive', 'exclusive', 'n two')}{heading('inclusive', 'inclusive', 'n two')}{heading('name', state.level, 'name')}</>}
-      row={i => <><Figure value={rows[i]!.exclusive} report={report} largest={largest} /><Figure value={rows[i]!.inclusive} report={report} largest={largest} /><Name row={rows[i]!} search={search} /></>} />
+      row={i => <><Figure value={rows[i]!.exclusive} report={report} /><Figure value={rows[i]!.inclusive} report={report} /><Name row={rows[i]!} search={search} /></>} />
   )
 }
 
@@ -82,7 +78,6 @@ export function Tree({ report, state, search, onSelect }: Shown<TreeRow>) {
     for (let i = 0; i < rows.length; i = open.has(i) ? i + 1 : ends[i]!) list.push(i)
     return list
   }, [rows, open, ends])
-  const largest = useMemo(() => largestOf(rows.map(r => (r.direct ?? 0) + (r.indirect ?? 0))), [rows])
   useEffect(() => {
     if (state.selected && shown[cursor] !== undefined && isIt(rows[shown[cursor]!]!, state.selected)) return
     const found = shown.findIndex(i => isIt(rows[i]!, state.selected))
@@ -130,15 +125,15 @@ export function Tree({ report, state, search, onSelect }: Shown<TreeRow>) {
       row={place => {
         const i = shown[place]!, row = rows[i]!, hasChildren = ends[i]! > i + 1
         return <>
-          <Figure value={row.direct === null ? null : row.direct + (row.indirect ?? 0)} report={report} largest={largest} />
-          <Figure value={row.in_only} report={report} largest={largest} />
+          <Figure value={row.direct === null ? null : row.direct + (row.indirect ?? 0)} report={report} />
+          <Figure value={row.in_only} report={report} />
           <span role="gridcell" class={`name${search?.test(row.name) ? ' hit' : ''}`} style={{ paddingLeft: `${Math.min(row.level - 1, 60) * 14}px` }} title={row.name}>
             {hasChildren
               ? <button class="twist" aria-label={open.has(i) ? `close ${row.name}` : `open ${row.name}`} onClick={event => { event.stopPropagation(); toggle(i) }}>{open.has(i) ? '▾' : '▸'}</button>
               : <span class="twist" />}
             {row.kind === 'stub'
               ? <button class="stub" onClick={event => { event.stopPropagation(); reveal(row.target!) }}>↺ {row.name}…</button>
-              : <>{row.name}{row.module && <em>{row.module}</em>}{row.indirect ? <em class="indirect">{amount(row.direct!, report.metric.unit, largest)} ({amount(row.indirect, report.metric.unit, largest)})</em> : null}</>}
+              : <>{row.name}{row.module && <em>{row.module}</em>}{row.indirect ? <em class="indirect">{amount(row.direct!, report.metric.unit, report.total)} ({amount(row.indirect, report.metric.unit, report.total)})</em> : null}</>}
           </span>
         </>
       }} />
@@ -148,7 +143,6 @@ export function Tree({ report, state, search, onSelect }: Shown<TreeRow>) {
 interface CallersProps extends Shown<CallersRow> { }
 
 function Lines({ title, lines, report, search, onSelect, base }: { title: string; lines: CallLine[]; report: Report<unknown>; search: RegExp | null; onSelect(s: Selected): void; base: number }) {
-  const largest = largestOf(lines.map(l => l.attributed))
   return (
     <section class="lines" aria-label={title}>
       <h2>{title}</h2>
@@ -156,7 +150,7 @@ function Lines({ title, lines, report, search, onSelect, base }: { title: string
         {lines.map((line, i) => <li key={i}>
           <button class={search?.test(line.name) ? 'hit' : ''} disabled={line.name === '<Total>'} onClick={() => onSelect(chosen(line))}>
             <span class="name" title={line.name}>{line.name === '<Total>' ? '(outermost)' : line.name}{line.module && <em>{line.module}</em>}{line.recursive && <em class="indirect">recursive</em>}</span>
-            <span class="n">{amount(line.attributed, report.metric.unit, largest)}</span>
+            <span class="n">{amount(line.attributed, report.metric.unit, report.total)}</span>
             <span class="n p"><i class="bar" style={{ width: `${base ? Math.min(100 * Math.abs(line.attributed / base), 100) : 0}%` }} />{percent(line.attributed, report.total)}</span>
           </button>
         </li>)}
@@ -169,13 +163,12 @@ function Lines({ title, lines, report, search, onSelect, base }: { title: string
 export function Butterfly({ report, search, onSelect }: CallersProps) {
   const row = report.rows[0]
   if (row === undefined) return <p class="empty">Choose a function: in the flame graph, the tree or the list of functions.</p>
-  const unit = report.metric.unit
-  const sum = (lines: CallLine[]) => lines.reduce((total, line) => total + line.attributed, 0)
+  const figure = (value: number) => amount(value, report.metric.unit, report.total)
   return (
     <div class="butterfly">
       <Lines title={`Callers of ${row.name}`} lines={row.callers} report={report} search={search} onSelect={onSelect} base={row.inclusive} />
       <Lines title={`What ${row.name} calls`} lines={row.callees} report={report} search={search} onSelect={onSelect} base={row.inclusive} />
-      <p class="sum">callers {amount(sum(row.callers), unit)} = inclusive {amount(row.inclusive, unit)} = exclusive {amount(row.exclusive, unit)} + callees {amount(sum(row.callees), unit)}</p>
+      <p class="sum">callers {figure(sum(row.callers))} = inclusive {figure(row.inclusive)} = exclusive {figure(row.exclusive)} + callees {figure(sum(row.callees))}</p>
     </div>
   )
 }
@@ -204,7 +197,6 @@ export function Graph({ report, state, search, onSelect }: Shown<GraphRow>) {
     ...row.members.map(line => ({ row, line, part: 'member' })),
     ...row.callees.map(line => ({ row, line, part: 'callee' })),
   ]), [report])
-  const largest = largestOf(report.rows.map(r => r.self + r.children))
   const [cursor, setCursor] = useState(0)
   useEffect(() => {
     const found = placed.findIndex(p => p.line === null && isIt(p.row, state.selected))
@@ -219,8 +211,8 @@ export function Graph({ report, state, search, onSelect }: Shown<GraphRow>) {
         const { row, line, part } = placed[i]!
         const own = line ?? row
         return <>
-          <Figure value={own.self} report={report} largest={largest} />
-          <Figure value={own.children} report={report} largest={largest} />
+          <Figure value={own.self} report={report} />
+          <Figure value={own.children} report={report} />
           <span role="gridcell" class={`name ${line ? 'line' : 'entry'}${search?.test(own.name) ? ' hit' : ''}`} title={own.name}>
             {line ? <em>{part}</em> : <b>[{row.index}]</b>}{own.name}{own.module && <em>{own.module}</em>}{!line && row.cycle > 0 && <em class="indirect">cycle {row.cycle}</em>}
           </span>
@@ -237,14 +229,14 @@ export interface ZoneRow extends FunctionRow {
 }
 
 export function Zones({ report, state, search, onSelect }: Shown<ZoneRow>) {
-  const rows = report.rows, largest = largestOf(rows.map(r => r.inclusive))
+  const rows = report.rows
   return (
     <Table count={rows.length} label="Zones" cursor={rows.findIndex(r => isIt(r, state.selected))} onCursor={i => onSelect(chosen(rows[i]!))} isSelected={i => isIt(rows[i]!, state.selected)}
       head={<><span role="columnheader" class="n two">exclusive</span><span role="columnheader" class="n two">inclusive</span><span role="columnheader" class="n">entries</span><span role="columnheader" class="n">in a tick</span><span role="columnheader" class="n">slowest</span><span role="columnheader" class="name">zone</span></>}
       row={i => {
         const row = rows[i]!
         return <>
-          <Figure value={row.exclusive} report={report} largest={largest} /><Figure value={row.inclusive} report={report} largest={largest} />
+          <Figure value={row.exclusive} report={report} /><Figure value={row.inclusive} report={report} />
           <span role="gridcell" class="n">{row.entries === null ? '' : grouped(row.entries)}</span>
           <span role="gridcell" class="n">{row.inclusive_per_tick === null ? '' : amount(row.inclusive_per_tick, report.metric.unit)}</span>
           <span role="gridcell" class="n">{row.slowest_tick === null ? '' : grouped(row.slowest_tick)}</span>
