@@ -229,6 +229,14 @@ def test_it_can_be_used_by_everybody(folder):
 		assert not found, "\n".join(found)
 
 
+def test_pictures_follow_the_theme(folder):
+	"""The mean brightness of what is drawn on both canvases, light, dark, and light again."""
+	bright = """['.timeline', '.flame'].map(s => { const c = document.querySelector(s + ' canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data
+		let sum = 0, count = 0; for (let i = 0; i < d.length; i += 4) if (d[i + 3] === 255) { sum += d[i + 1]; count++ } return sum / count })"""
+	light, _, dark, _, again = drive(page_of(folder, samples(folder)), ["eval", bright], ["press", "t"], ["eval", bright], ["press", "t"], ["eval", bright])
+	assert all(d < l - 40 for l, d in zip(light, dark)) and again == light, (light, dark, again)
+
+
 @harness.takes_long
 def test_deep_stacks_and_many_threads(folder):
 	"""A stack of 10,000 functions scrolls, and so do 3,000 threads; the canvas stays as large as what is seen."""

@@ -174,9 +174,8 @@ function App({ session, given }: { session: Session; given: Given }) {
   const undo = () => { if (history.current.undo()) show(history.current.now) }
   const redo = () => { if (history.current.redo()) show(history.current.now) }
 
-  useEffect(() => {
-    document.documentElement.dataset.theme = dark ? 'dark' : 'light'
-  }, [dark])
+  // Before the canvases draw, which read their colours from the style.
+  document.documentElement.dataset.theme = dark ? 'dark' : 'light'
   useEffect(() => {
     const read = () => { history.current.go(fromFragment(location.hash.slice(1))); setState(history.current.now) }
     window.addEventListener('hashchange', read)
@@ -271,7 +270,7 @@ function App({ session, given }: { session: Session; given: Given }) {
       <Head about={about} state={state} dark={dark} whenError={message} onChange={change => 'search' in change ? set(change) : go(change)}
         onWhen={text => { if (text) void addFilter('when', text) }} onTheme={() => setDark(!dark)} onHelp={() => setHelp(true)} />
       <section class="time" aria-label="Time">
-        {lanes.value && lanes.value.head.lanes.length > 0 && <Timeline lanes={lanes.value} from={time?.[0] ?? null} to={time?.[1] ?? null} onTime={setTime} onThread={tid => void addFilter('thread', String(tid))} />}
+        {lanes.value && lanes.value.head.lanes.length > 0 && <Timeline lanes={lanes.value} from={time?.[0] ?? null} to={time?.[1] ?? null} dark={dark} onTime={setTime} onThread={tid => void addFilter('thread', String(tid))} />}
       </section>
       <Chips about={about} state={state} kept={facts.value?.filters ?? []} total={about.metrics.find(m => m.name === (state.metric || about.metric))?.total ?? 0}
         unit={facts.value?.metric.unit ?? ''} canUndo={history.current.canUndo} canRedo={history.current.canRedo}

@@ -15,6 +15,7 @@ interface Props {
   lanes: Packed<LanesHead>
   from: number | null // the selected time, in ns
   to: number | null
+  dark: boolean
   onTime(range: [number, number] | null): void
   onThread(tid: number): void
 }
@@ -25,7 +26,7 @@ function step(span: number, wanted: number): number {
   return size
 }
 
-export function Timeline({ lanes, from, to, onTime, onThread }: Props) {
+export function Timeline({ lanes, from, to, dark, onTime, onThread }: Props) {
   const { head, columns } = lanes
   const box = useRef<HTMLDivElement>(null), canvas = useRef<HTMLCanvasElement>(null)
   const [width, setWidth] = useState(0)
@@ -121,7 +122,7 @@ export function Timeline({ lanes, from, to, onTime, onThread }: Props) {
       context.fillRect(right - 1.5, 0, 1.5, height)
       context.fillText(duration(Math.abs(range[1]! - range[0]!)), (left + right) / 2 - 18, AXIS + 6)
     }
-  }, [lanes, width, view, drag, from, to])
+  }, [lanes, width, view, drag, from, to, dark])
 
   const x = (event: PointerEvent | MouseEvent) => event.clientX - canvas.current!.getBoundingClientRect().left
   const row = (event: MouseEvent) => Math.floor((event.clientY - canvas.current!.getBoundingClientRect().top - AXIS + view.top) / LANE)
