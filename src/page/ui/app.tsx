@@ -2,10 +2,11 @@
 
 import { render } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useAnswer } from './answer'
 import { Boxes, Flame } from './flame'
-import { Inspector, quoteRegex, quoteWhen, useCallers } from './inspector'
+import { Inspector, quoteRegex, quoteWhen } from './inspector'
 import { loadCompiled, loadFiles, type Given } from './load'
-import { Cancelled, Session, type About, type FlameHead, type Kept, type LanesHead, type Options, type Packed, type Report } from './session'
+import { Session, type About, type CallersRow, type FlameHead, type Kept, type LanesHead, type Options, type Packed, type Report } from './session'
 import { COLLAPSE, FIRST, fromFragment, History, LEVELS, options, toFragment, VIEWS, type Selected, type State, type View } from './state'
 import { Timeline } from './timeline'
 import { amount, duration, grouped, percent } from './units'
@@ -18,20 +19,11 @@ const CLOCKS: [string, string][] = [['cpu-time', 'CPU'], ['real-time', 'Real'], 
 // What may be put before the profile as a filter by hand.
 const FILTERS = ['when', 'focus', 'ignore', 'hide', 'thread', 'pid', 'time', 'zone', 'tick'] as const
 
-// An answer that follows what it is asked: the last one stays until the next is there.
-function useAnswer<T>(key: string, ask: () => Promise<T> | null): { value: T | null; error: string; busy: boolean } {
-  const [answer, setAnswer] = useState<{ value: T | null; error: string; busy: boolean }>({ value: null, error: '', busy: true })
-  useEffect(() => {
-    let current = true
-    const promise = ask()
-    if (promise === null) return
-    setAnswer(last => ({ ...last, busy: true }))
-    promise.then(
-      value => { if (current) setAnswer({ value, error: '', busy: false }) },
-      error => { if (current && !(error instanceof Cancelled)) setAnswer({ value: null, error: error.message, busy: false }) })
-    return () => { current = false }
-  }, [key])
-  return answer
+// The callers and callees of one function, of the load object if several have that name.
+async function callersOf(session: Session, profile: number, state: State, selected: Selected): Promise<Report<CallersRow>> {
+  const found = await session.report<CallersRow>(profile, [...options(state), ['view', 'callers'], ['limit', '0'], ['center', selected.name]])
+  const row = found.rows.find(r => r.name === selected.name && (r.module ?? '') === selected.module) ?? found.rows[0]
+  return { ...found, rows: row ? [row] : [] }
 }
 
 // A slice of time has some samples of a busy thread, or a pattern would be seen that is the clock's.
@@ -195,7 +187,8 @@ function App({ session, given }: { session: Session; given: Given }) {
   const untimed = useMemo(() => ({ ...state, filters: state.filters.filter(([name]) => name !== 'time' && !name.startsWith('tick')) }), [shared])
   const lanes = useAnswer<Packed<LanesHead>>(`lanes${JSON.stringify(untimed.filters)}${state.metric}`,
     () => about.has_times ? session.lanes(profile, options(untimed), slicesOf(about)) : null)
-  const callers = useCallers(session, profile, state)
+  const callers = useAnswer<Report<CallersRow>>(`callers${JSON.stringify(state.selected)}${shared}`,
+    () => state.selected && about.has_stacks ? callersOf(session, profile, state, state.selected) : null)
   const search = useMemo(() => searchOf(state.search), [state.search])
   const time = state.filters.find(([name]) => name === 'time')?.[1].split(':').map(t => Number(t.replace('ns', '')))
 
@@ -245,14 +238,14 @@ function App({ session, given }: { session: Session; given: Given }) {
   })
 
   const recursion = seen === 'flame' || seen === 'tree'
-  const busy = seen === 'flame' ? flame.busy : isTable ? report.busy : callers === undefined
-  const error = seen === 'flame' ? flame.error : isTable ? report.error : ''
+  const busy = seen === 'flame' ? flame.busy : isTable ? report.busy : callers.busy
+  const error = seen === 'flame' ? flame.error : isTable ? report.error : callers.error
   const content = () => {
     if (error) return <p class="empty" role="alert">{error}</p>
     if (seen === 'flame')
       return boxes && <Flame boxes={boxes} zoom={state.zoom} selected={state.selected} search={search} dark={dark} onZoom={zoom => go({ zoom })} onSelect={select} />
     if (seen === 'callers')
-      return callers === undefined ? <p class="empty">…</p> : <Butterfly report={callers ?? { view: 'callers', level: '', metric: { name: '', unit: '' }, total: 0, filters: [], notes: [], rows: [] }} state={state} search={search} onSelect={select} />
+      return callers.busy ? <p class="empty">…</p> : <Butterfly report={callers.value} search={search} onSelect={select} />
     if (report.value === null || report.value.of !== seen) return <p class="empty">…</p>
     const shown = { report: report.value, state, search, onSelect: select }
     switch (seen) {
@@ -298,7 +291,7 @@ function App({ session, given }: { session: Session; given: Given }) {
           </div>
           <div class="content">{content()}</div>
         </section>
-        <Inspector session={session} profile={profile} state={state} onSelect={select} onFilter={(n, v) => void addFilter(n, v)} onView={view => go({ view })} />
+        <Inspector report={callers.busy ? null : callers.value} isGone={callers.error !== ''} selected={state.selected} onSelect={select} onFilter={(n, v) => void addFilter(n, v)} onView={view => go({ view })} />
       </main>
       <footer>
         <span>{typeof row.counted === 'number' ? `${grouped(row.counted)} samples` : ''}{about.interval_ns ? `, one every ${amount(about.interval_ns, 'ns')}` : ''}{typeof row.lost === 'number' ? `, ${grouped(row.lost)} lost` : ''}</span>

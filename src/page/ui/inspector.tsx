@@ -1,8 +1,6 @@
 // What is selected: its figures, who pays for it, what it calls, and what can be done next.
 
-import { useEffect, useState } from 'preact/hooks'
-import { options } from './state'
-import type { CallersRow, CallLine, Report, Session } from './session'
+import type { CallersRow, CallLine, Report } from './session'
 import type { Selected, State } from './state'
 import { amount, percent } from './units'
 
@@ -13,38 +11,15 @@ export const quoteWhen = (name: string) => `.'${name.replace(/'/g, "''")}'`
 export const sum = (lines: CallLine[]) => lines.reduce((total, line) => total + line.attributed, 0)
 
 interface Props {
-  session: Session
-  profile: number
-  state: State
+  report: Report<CallersRow> | null // of the selected function; null: not known, or not yet
+  isGone: boolean // the filters leave nothing of it
+  selected: Selected | null
   onSelect(selected: Selected): void
   onFilter(name: string, value: string): void
   onView(view: State['view']): void
 }
 
-// The callers report of one function; undefined while it is made, null: it is in none.
-export function useCallers(session: Session, profile: number, state: State): Report<CallersRow> | null | undefined {
-  const [report, setReport] = useState<Report<CallersRow> | null | undefined>(undefined)
-  const key = JSON.stringify([profile, state.selected, state.filters, state.metric, state.level])
-  useEffect(() => {
-    let current = true
-    if (state.selected === null) {
-      setReport(null)
-      return
-    }
-    const { name, module } = state.selected
-    session.report<CallersRow>(profile, [...options(state), ['view', 'callers'], ['limit', '0'], ['center', name]])
-      .then(found => {
-        const row = found.rows.find(r => r.name === name && (r.module ?? '') === module) ?? found.rows[0]
-        if (current) setReport(row ? { ...found, rows: [row] } : null)
-      }, () => { if (current) setReport(null) })
-    return () => { current = false }
-  }, [key])
-  return report
-}
-
-export function Inspector({ session, profile, state, onSelect, onFilter, onView }: Props) {
-  const report = useCallers(session, profile, state)
-  const selected = state.selected
+export function Inspector({ report, isGone, selected, onSelect, onFilter, onView }: Props) {
   if (selected === null)
     return <aside aria-label="Selection"><h2>Nothing selected</h2><p class="m">Choose a box or a row: it is then marked in every view.</p></aside>
   const row = report?.rows[0]
@@ -66,7 +41,7 @@ export function Inspector({ session, profile, state, onSelect, onFilter, onView 
     <aside aria-label="Selection" tabIndex={0}>
       <h2>{selected.name}</h2>
       <p class="m">{selected.module || 'no load object'}{row?.file ? ` · ${row.file}${row.line ? `:${row.line}` : ''}` : ''}</p>
-      {report === null && <p class="m">The filters leave nothing of it.</p>}
+      {(isGone || report && !row) && <p class="m">The filters leave nothing of it.</p>}
       {row && <>
         <dl class="fig">{share('exclusive', row.exclusive)}{share('inclusive', row.inclusive)}</dl>
         {list('Called by', row.callers)}

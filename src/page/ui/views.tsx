@@ -140,8 +140,6 @@ export function Tree({ report, state, search, onSelect }: Shown<TreeRow>) {
   )
 }
 
-interface CallersProps extends Shown<CallersRow> { }
-
 function Lines({ title, lines, report, search, onSelect, base }: { title: string; lines: CallLine[]; report: Report<unknown>; search: RegExp | null; onSelect(s: Selected): void; base: number }) {
   return (
     <section class="lines" aria-label={title}>
@@ -160,9 +158,11 @@ function Lines({ title, lines, report, search, onSelect, base }: { title: string
   )
 }
 
-export function Butterfly({ report, search, onSelect }: CallersProps) {
-  const row = report.rows[0]
-  if (row === undefined) return <p class="empty">Choose a function: in the flame graph, the tree or the list of functions.</p>
+interface ButterflyProps { report: Report<CallersRow> | null; search: RegExp | null; onSelect(selected: Selected): void }
+
+export function Butterfly({ report, search, onSelect }: ButterflyProps) {
+  const row = report?.rows[0]
+  if (!report || !row) return <p class="empty">Choose a function: in the flame graph, the tree or the list of functions.</p>
   const figure = (value: number) => amount(value, report.metric.unit, report.total)
   return (
     <div class="butterfly">
