@@ -3,7 +3,7 @@
 
 /*
  * Arrays with a row for each node, which grow with the nodes and never shrink.  Rows after the used
- * ones are zeros that take no memory: a program's own history may have 262,144 of each.
+ * ones are zeros that take no memory: a program's own history may have 143,360 of each.
  */
 
 #include <stdbool.h>

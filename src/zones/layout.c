@@ -2,7 +2,11 @@
  * The layout of the tables in the zones memory, for memory of any size from 1 MiB.
  *
  * Row counts are for 64 MiB; in smaller memory, all tables are smaller by the same factor.  Event
- * rings use the space after the nodes.  See formats/sonde/layout/zonewire.h and man/sonde-zones.5.
+ * rings use the space after the nodes.
+ *
+ * A program that shows its zones has 4 MiB and some 250 bytes for each node in private memory as
+ * well.  The number of nodes is such that this and all tables together take 64 MiB.  See
+ * formats/sonde/layout/zonewire.h and man/sonde-zones.5.
  */
 #include "zones/runtime.h"
 
@@ -13,7 +17,7 @@ enum {
 	FULL_NOTES = 8192,
 	FULL_STRINGS = 2 << 20,
 	FULL_RING = 4 << 20,
-	FULL_NODES = 256 << 10,
+	FULL_NODES = 140 << 10,
 	PAGE = 4096,
 };
 
