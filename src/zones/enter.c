@@ -28,7 +28,7 @@ Prof_Zone_Stack *zones_child(Prof_Thread_ *t, Prof_Zone *zone)
 
 	if (!zones_slot_of(t) && !zones_attach(t))
 		return NULL;
-	/* The environment may have just disabled zones. */
+	/* The environment may have just disabled zones; or they were already. */
 	if (Prof_GET_(zones_slow) & ZONES_OFF)
 		return NULL;
 	top = t->top;
@@ -69,7 +69,8 @@ Prof_Zone_Stack *Prof_enter_slow_(Prof_Zone *zone)
 		zones_skip(t);
 		return NULL;
 	}
-	if (!skipped && !(Prof_GET_(zones_slow) & ZONES_OFF))
+	/* A thread needs a slot even while zones are disabled, to be notified when that ends. */
+	if (!skipped && (!zones_slot_of(t) || !(Prof_GET_(zones_slow) & ZONES_OFF)))
 		node = zones_child(t, zone);
 	if (node)
 		node_open(t, node);
@@ -232,7 +233,8 @@ Prof_Zone_Stack *Prof_StackAppend(Prof_Zone *zone)
 	zones_look_home(t);
 	if (zones_is_amid(t) || !zones_hold(t, &skipped))
 		return NULL;
-	if (!skipped && !(Prof_GET_(zones_slow) & ZONES_OFF))
+	/* A thread needs a slot even while zones are disabled, to be notified when that ends. */
+	if (!skipped && (!zones_slot_of(t) || !(Prof_GET_(zones_slow) & ZONES_OFF)))
 		node = zones_child(t, zone);
 	zones_release(t, skipped);
 	return node;

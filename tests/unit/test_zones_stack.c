@@ -309,6 +309,31 @@ static void off_block_body(void)
 	NEED_EQUAL(zones_seen_trouble(&seen, ZONEWIRE_MISSING_END), 0);
 }
 
+static void *off_thread(void *unused)
+{
+	Prof_Region(outer) Prof_End NEED(Prof_thread_.mode & Prof_IS_OFF_);
+	return unused;
+}
+
+/*
+ * Before the first zone, and in a thread that starts meanwhile: from the first entry on, the thread
+ * knows it, and needs no call to skip a zone.
+ */
+static void off_first_body(void)
+{
+	pthread_t thread;
+
+	Prof_set_enabled(0);
+	Prof_Region(outer) Prof_End NEED(Prof_thread_.mode & Prof_IS_OFF_);
+	NEED(!pthread_create(&thread, NULL, off_thread, NULL));
+	NEED(!pthread_join(thread, NULL));
+	NEED_EQUAL(Prof_thread_.skipped, 0);
+	Prof_set_enabled(1);
+	Prof_Region(outer) Prof_End look();
+	NEED_EQUAL(zones_seen_entries(&seen, "outer"), 1);
+	NEED_EQUAL(zones_seen_trouble(&seen, ZONEWIRE_EXTRA_END), 0);
+}
+
 static void count_body(void)
 {
 	zones_seen_drive_clock();
@@ -388,6 +413,7 @@ CASE(zones_full)
 CASE(nodes_full)
 CASE(off)
 CASE(off_block)
+CASE(off_first)
 CASE(count)
 CASE(notes)
 CASE(real_clock)
@@ -407,6 +433,7 @@ int main(void)
 		cmocka_unit_test(nodes_full),
 		cmocka_unit_test(off),
 		cmocka_unit_test(off_block),
+		cmocka_unit_test(off_first),
 		cmocka_unit_test(count),
 		cmocka_unit_test(notes),
 		cmocka_unit_test(real_clock),
