@@ -234,6 +234,6 @@ void browser_next_metric(struct browser *b, int by)
 	if (report)
 		at = report->query.metric.i;
 	at = (at + (by > 0 ? 1 : count - 1)) % count;
-	b->metric = profile_string(p, p->metrics[at].name).data;
+	b->metric = arena_str(b->arena, profile_string(p, p->metrics[at].name)).data;
 	browser_say(b, TUI_GOOD, count > 1 ? "metric: %s" : "there is no metric but %s", b->metric);
 }

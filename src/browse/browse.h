@@ -2,11 +2,12 @@
 #define SONDE_BROWSE_BROWSE_H
 
 /*
- * The terminal browser: `sonde report FILE` on a terminal.  It asks one session again and again,
- * and draws the reports that it gets; it computes no figure of its own.
+ * The terminal browser: `sonde report FILE` on a terminal, and `sonde top`.  It asks one session
+ * again and again, and draws the reports that it gets; it computes no figure of its own.
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "session/session.h"
 
@@ -15,6 +16,19 @@ struct browse_source {
 	struct answer *answer;
 	void *kept;
 };
+
+/* What is shown goes on: a newer session takes the place of the one before. */
+struct browse_live {
+	/*
+	 * Gives a newer session, which the browser closes, or NULL if there is none yet.  *wait_ms:
+	 * until the next call; initially every_ms; BROWSE_ENDED: there is nothing newer, and this
+	 * was the last call.  It must not wait itself.  NULL: the session stays as it is.
+	 */
+	struct error *(*look)(void *data, struct session **session, uint64_t *wait_ms);
+	void *data;
+	uint64_t every_ms;
+};
+#define BROWSE_ENDED UINT64_MAX
 
 struct browse_options {
 	/* Clock, filters and rules to begin with; borrowed. */
@@ -26,6 +40,7 @@ struct browse_options {
 	struct error *(*source)(struct session *session, struct question *question,
 		const char *function, struct browse_source *source);
 	void (*source_free)(struct browse_source *source);
+	struct browse_live live;
 };
 
 /*

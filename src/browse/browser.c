@@ -28,15 +28,21 @@ static void begin_filters(struct browser *b)
 	vec_push(&b->history, (struct browser_stack){items, given->requests.count});
 }
 
+void browser_set_session(struct browser *b, struct session *session)
+{
+	b->session = session;
+	b->profile = session_profile(session);
+	b->is_large = b->profile->stack_count > LARGE_STACKS;
+}
+
 struct browser *browser_create(struct session *session, const struct browse_options *options)
 {
 	struct browser *b = xcalloc(1, sizeof(*b));
 
-	b->session = session;
 	b->options = *options;
-	b->profile = session_profile(session);
 	b->arena = arena_create();
-	b->is_large = b->profile->stack_count > LARGE_STACKS;
+	browser_set_session(b, session);
+	b->look_ms = BROWSE_ENDED;
 	b->view = BROWSER_FUNCTIONS;
 	b->collapse = COLLAPSE_FULL;
 	b->offer = SIZE_MAX;
@@ -63,6 +69,8 @@ void browser_destroy(struct browser *b)
 	vec_deinit(&b->chips);
 	vec_deinit(&b->offers);
 	arena_destroy(b->arena);
+	if (b->owns_session)
+		session_close(b->session);
 	free(b);
 }
 
@@ -89,19 +97,20 @@ static void tick(void *data, uint64_t now_ms)
 	if (b->is_due)
 		(void)browser_report(b);
 	b->is_due = false;
+	browser_look(b);
 }
 
 static uint64_t wait_ms(void *data, uint64_t now_ms)
 {
-	const uint64_t forever = 60000;
+	uint64_t wait = 60000;
 	struct browser *b = data;
 
 	b->now_ms = now_ms;
 	if (b->is_due)
 		return 0;
-	if (!b->message[0])
-		return forever;
-	return b->message_until_ms > now_ms ? b->message_until_ms - now_ms : 0;
+	if (b->message[0])
+		wait = b->message_until_ms > now_ms ? b->message_until_ms - now_ms : 0;
+	return browser_look_wait_ms(b) < wait ? browser_look_wait_ms(b) : wait;
 }
 
 static void key(void *data, uint32_t code)
@@ -139,6 +148,8 @@ struct error *browse_run(
 		.is_done = is_done};
 
 	b->now_ms = clock_monotonic_ns() / 1000000;
+	if (options->live.look)
+		b->look_ms = b->now_ms + options->live.every_ms;
 	struct error *err = tui_loop(&app, false, signal_number);
 
 	browser_destroy(b);

@@ -26,6 +26,7 @@ static const struct tui_key_help help_keys[] = {
 	{"Flame, tree: I", "inverted: callers below"},
 	{"Functions: < >", "sort by another column"},
 	{"Functions: l", "rows are functions, modules, files, lines"},
+	{"p", "of a running program: pause, go on"},
 	{"? F1, q F10 Ctrl-C", "this, quit"},
 };
 static const char *const help_notes[] = {
@@ -181,6 +182,9 @@ static void last_key(struct browser *b, uint32_t key)
 	case '?':
 	case TUI_KEY_HELP:
 		b->has_help = true;
+		break;
+	case 'p':
+		browser_pause(b);
 		break;
 	case 'q':
 		b->is_done = true;

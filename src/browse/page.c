@@ -131,26 +131,85 @@ static void place_at_hottest(struct browser_page *page, const struct report *rep
 	page->list.top = page->list.cursor > 5 ? page->list.cursor - 5 : 0;
 }
 
+static size_t first_row(const struct browser_page *page)
+{
+	for (size_t i = 0; i < page->list.count; i++)
+		if (body_line(page, i)->row != NO_ID)
+			return i;
+	return 0;
+}
+
+/* The first line that is the selected function's own; SIZE_MAX: there is none. */
+static size_t selected_line(
+	const struct browser *b, const struct browser_page *page, const struct report *report)
+{
+	for (size_t i = 0; i < page->list.count; i++)
+		if (is_selected_line(b, page, report, i) &&
+			is_own_row(report, body_line(page, i)->row))
+			return i;
+	return SIZE_MAX;
+}
+
 /* After a new answer: the cursor is on the selected function, or on the first row. */
 static void place_cursor(struct browser *b, struct browser_page *page, const struct report *report)
 {
-	size_t first = SIZE_MAX;
+	size_t line = selected_line(b, page, report);
 
-	for (size_t i = 0; i < page->list.count; i++) {
-		if (first == SIZE_MAX && body_line(page, i)->row != NO_ID)
-			first = i;
-		if (!is_selected_line(b, page, report, i) ||
-			!is_own_row(report, body_line(page, i)->row))
-			continue;
-		page->list.cursor = i;
+	if (line != SIZE_MAX) {
+		page->list.cursor = line;
 		/* With some of what is above: in the graph, the callers. */
-		page->list.top = i > page->list.height / 3 ? i - page->list.height / 3 : 0;
+		page->list.top = line > page->list.height / 3 ? line - page->list.height / 3 : 0;
 		return;
 	}
-	page->list.cursor = first == SIZE_MAX ? 0 : first;
+	page->list.cursor = first_row(page);
 	page->list.top = 0;
 	if (report->listing)
 		place_at_hottest(page, report);
+}
+
+/* The line where the cursor was, in the answer of a newer session. */
+static size_t kept_line(
+	struct browser *b, const struct browser_page *page, const struct report *report)
+{
+	size_t line = selects_by_cursor(b) ? selected_line(b, page, report) : SIZE_MAX;
+
+	if (b->view == BROWSER_TREE) {
+		uint32_t row = browser_tree_find(&b->tree, report, page->kept.path);
+
+		for (size_t i = 0; row != NO_ID && i < page->list.count; i++)
+			if (body_line(page, i)->row == row)
+				return i;
+	}
+	return line == SIZE_MAX ? page->kept.cursor : line;
+}
+
+/*
+ * After the answer of a newer session: the cursor's row is on the same line of the screen.  A
+ * cursor at the top stays there, on whatever is first now.
+ */
+static void keep_cursor(struct browser *b, struct browser_page *page, const struct report *report)
+{
+	size_t on_screen = page->kept.cursor - page->kept.top;
+	bool is_at_top = page->kept.cursor <= first_row(page);
+	size_t line = is_at_top ? first_row(page) : kept_line(b, page, report);
+
+	page->list.cursor = line;
+	page->list.top = line > on_screen ? line - on_screen : 0;
+	if (is_at_top)
+		mark(b);
+}
+
+void browser_page_keep(struct browser *b)
+{
+	struct browser_page *page = page_of(b);
+	size_t row;
+
+	page->kept.is_set = page->serial != 0;
+	page->kept.cursor = page->list.cursor;
+	page->kept.top = page->list.top;
+	page->kept.path = b->view == BROWSER_TREE && page->serial && browser_page_row(b, &row)
+				  ? b->tree.path[row]
+				  : 0;
 }
 
 static void lay_out(struct browser *b, struct browser_page *page, const struct report *report)
@@ -193,10 +252,13 @@ void browser_page_update(struct browser *b)
 
 	was_on_row = !is_new && browser_page_row(b, &row);
 	lay_out(b, page, report);
-	if (is_new)
+	if (is_new && page->kept.is_set)
+		keep_cursor(b, page, report);
+	else if (is_new)
 		place_cursor(b, page, report);
 	else if (was_on_row)
 		browser_page_go(b, row);
+	page->kept.is_set = false;
 	page->serial = serial;
 	page->width = b->width;
 	page->is_stale = false;

@@ -57,6 +57,21 @@ static void draw_tabs(struct browser *b, struct tui_canvas *canvas)
 	}
 }
 
+/* At the end of the line of filters: whether the program still runs. */
+static void draw_state(const struct browser *b, struct tui_canvas *canvas)
+{
+	const char *state = browser_live_state(b);
+	unsigned width = state ? (unsigned)strlen(state) : 0;
+
+	if (state && width + 1 < canvas->width) {
+		unsigned begin = canvas->width - width;
+
+		tui_fill(canvas, BROWSER_CHIPS_Y, begin - 1, begin, TUI_PLAIN);
+		tui_put(canvas, BROWSER_CHIPS_Y, begin, canvas->width,
+			b->is_paused ? TUI_NOTICE : TUI_GOOD, str_from(state));
+	}
+}
+
 /* The heading of the text report: its first line, and what was measured. */
 static void draw_heading(struct browser *b, struct tui_canvas *canvas)
 {
@@ -199,6 +214,7 @@ void browser_draw(struct browser *b, struct tui_canvas *canvas)
 	draw_heading(b, canvas);
 	draw_tabs(b, canvas);
 	browser_chips_draw(b, canvas, BROWSER_CHIPS_Y);
+	draw_state(b, canvas);
 	tui_fill(canvas, last, 0, canvas->width, TUI_PLAIN);
 	if (last > BROWSER_TOP)
 		draw_selected(b, canvas, last - 1);

@@ -50,6 +50,12 @@ struct browser_page {
 	uint64_t serial; /* the answer that the lines show; 0: none */
 	unsigned width;
 	bool is_stale; /* the lines are to be drawn again, though the answer is the same */
+	/* Where the cursor was in a session that a newer one has replaced. */
+	struct {
+		bool is_set;
+		size_t cursor, top;
+		uint64_t path; /* of the row, in the tree */
+	} kept;
 };
 
 /* Which rows of the tree are shown. */
@@ -101,6 +107,10 @@ struct browser {
 	bool is_large; /* answers take so long that the screen must say so first */
 	bool is_due;   /* the answer is to be made at the next tick */
 
+	bool owns_session; /* it came from options.live */
+	bool is_paused;
+	uint64_t look_ms; /* when to look for a newer session; BROWSE_ENDED: never */
+
 	enum browser_view view;
 	struct browser_asked asked[BROWSER_VIEWS]; /* the flame graph's is the tree's */
 	uint64_t serial;			   /* the last answer's */
@@ -144,9 +154,20 @@ struct browser {
 
 struct browser *browser_create(struct session *session, const struct browse_options *options);
 void browser_destroy(struct browser *b);
+void browser_set_session(struct browser *b, struct session *session);
 /* Shows a message in the last line for some seconds.  Foreign bytes are escaped. */
 void browser_say(struct browser *b, enum tui_style style, const char *format, ...)
 	printf_like(3, 4);
+
+/* ---- live.c ---- */
+
+/* Looks for a newer session, if it is time to. */
+void browser_look(struct browser *b);
+/* Milliseconds until then; BROWSE_ENDED: never. */
+uint64_t browser_look_wait_ms(const struct browser *b);
+void browser_pause(struct browser *b);
+/* "live", "paused" or "ended"; NULL: the session stays as it is. */
+const char *browser_live_state(const struct browser *b);
 
 /* ---- ask.c ---- */
 
@@ -185,6 +206,8 @@ void browser_return(struct browser *b);
 /* ---- page.c ---- */
 
 void browser_page_deinit(struct browser_page *page);
+/* The current page's cursor is to be where it is now, when a newer session has been asked. */
+void browser_page_keep(struct browser *b);
 /* Lays the page out for the width, if that has not been done. */
 void browser_page_update(struct browser *b);
 void browser_page_draw(struct browser *b, struct tui_canvas *canvas, unsigned y, unsigned end);
@@ -204,6 +227,9 @@ void browser_figure_put(
 void browser_tree_deinit(struct browser_tree *tree);
 /* Sets path, end and rows for the report, if that has not been done. */
 void browser_tree_update(struct browser *b, const struct report *report);
+/* The row with that path; NO_ID: there is none. */
+uint32_t browser_tree_find(
+	const struct browser_tree *tree, const struct report *report, uint64_t path);
 /* What `report` shows, as the tree shows it: with some of its rows. */
 struct report browser_tree_report(const struct browser *b, const struct report *report);
 bool browser_tree_key(struct browser *b, uint32_t key);

@@ -164,10 +164,11 @@ void browser_tree_show(struct browser *b)
 
 /* ---- keys ---- */
 
-static uint32_t find_path(const struct browser_tree *t, size_t count, uint64_t path)
+uint32_t browser_tree_find(
+	const struct browser_tree *tree, const struct report *report, uint64_t path)
 {
-	for (uint32_t i = 0; i < count; i++)
-		if (t->path[i] == path)
+	for (uint32_t i = 0; i < report->calltree->count; i++)
+		if (tree->path[i] == path)
 			return i;
 	return NO_ID;
 }
@@ -187,7 +188,7 @@ static uint32_t ask_below(struct browser *b, uint32_t row)
 		if (report == NULL)
 			return NO_ID;
 		browser_tree_update(b, report);
-		row = find_path(&b->tree, report->calltree->count, path);
+		row = browser_tree_find(&b->tree, report, path);
 		if (row == NO_ID)
 			return NO_ID;
 	}

@@ -43,6 +43,7 @@ static int record_run(const struct command *self, int argc, char **argv)
 }
 
 static const struct option_group groups[] = {
+	{"What to record", record_sample_rows},
 	{"Recording options", record_option_rows},
 	{"Which samples", record_alone_rows},
 	{0},

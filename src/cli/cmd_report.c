@@ -1,6 +1,5 @@
 /* sonde report [FILE]: reports on a profile, or repeatedly on a running program with zones. */
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,17 +8,14 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "browse/browse.h"
-
 #include "cli/command.h"
 #include "cli/input_options.h"
 #include "cli/live_session.h"
 #include "cli/options.h"
 #include "cli/report_options.h"
 #include "cli/report_print.h"
-#include "code/annotate_session.h"
+#include "cli/terminal_browser.h"
 #include "session/values.h"
-#include "view/tui/loop.h"
 #include "view/views.h"
 
 struct report_command {
@@ -35,7 +31,8 @@ static const struct option_row live_rows[] = {
 	{OPTION_LIVE, 0, "live", VALUE_TEXT, "PROGRAM", {0},
 		"report a running program's zones, by pid or name, instead of FILE"},
 	{OPTION_EVERY, 0, "every", VALUE_TEXT, "TIME", {0},
-		"with --live: repeat the report until the program ends"},
+		"with --live: time between two looks in the browser (default 1s); as text, "
+		"repeat the report until the program ends"},
 	{0},
 };
 
@@ -69,7 +66,8 @@ static struct error *set_every(struct report_command *command, const char *value
 static bool is_for_browser(int id)
 {
 	return id >= FILTER_OPTION_FIRST || id == INPUT_OPTION_FROM || id == INPUT_OPTION_EXE ||
-	       id == INPUT_OPTION_JOBS || option_is_of(question_clock_rows, id);
+	       id == INPUT_OPTION_JOBS || option_is_of(question_clock_rows, id) ||
+	       option_is_of(live_rows, id);
 }
 
 static struct error *report_set(void *context, int id, const char *value)
@@ -141,46 +139,10 @@ static struct error *report(
 
 /* ---- the browser ---- */
 
-static struct error *ask_source(struct session *session, struct question *question,
-	const char *function, struct browse_source *source)
-{
-	static const struct annotate_wanted wanted;
-	struct annotated *annotated;
-	struct error *err =
-		annotate_ask(session, question, &wanted, str_from(function), &annotated);
-
-	if (err == NULL)
-		*source = (struct browse_source){annotated->answer, annotated};
-	return err;
-}
-
-static void free_source(struct browse_source *source)
-{
-	annotated_destroy(source->kept);
-}
-
 /* Whether the report is for someone at a terminal who asked for nothing else. */
 static bool wants_browser(const struct report_command *command)
 {
-	const char *term = getenv("TERM");
-
-	return !command->is_text && tui_is_built() && isatty(STDIN_FILENO) &&
-	       isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
-}
-
-/* ERROR_UNSUPPORTED: the terminal cannot show it. */
-static struct error *browse(struct report_options *options, struct session *session)
-{
-	const struct browse_options browser = {
-		.question = &options->question, .source = ask_source, .source_free = free_source};
-	int signal_number = 0;
-	struct error *err = browse_run(session, &browser, &signal_number);
-
-	if (err == NULL && signal_number) {
-		signal(signal_number, SIG_DFL);
-		raise(signal_number);
-	}
-	return err;
+	return !command->is_text && terminal_browser_fits();
 }
 
 /* ---- files ---- */
@@ -190,6 +152,7 @@ static struct error *report_file(struct report_command *command, const char *pat
 	struct report_options *options = &command->options;
 	struct session *session = NULL;
 	bool is_shown = false;
+	int signal_number = 0;
 	struct error *err;
 
 	char *subject = report_options_subject(path);
@@ -198,7 +161,7 @@ static struct error *report_file(struct report_command *command, const char *pat
 	options->question.subject = subject;
 	err = report_options_open(options, path, &session);
 	if (err == NULL && wants_browser(command)) {
-		err = browse(options, session);
+		err = terminal_browser_run(&options->question, session, NULL, &signal_number);
 		is_shown = err == NULL || err->kind != ERROR_UNSUPPORTED;
 		if (!is_shown) {
 			error_destroy(err);
@@ -209,6 +172,7 @@ static struct error *report_file(struct report_command *command, const char *pat
 		err = report(options, session, hints, path ? shell_word(path, "FILE") : "");
 	session_close(session);
 	free(subject);
+	terminal_browser_raise(signal_number);
 	return err;
 }
 
@@ -240,17 +204,17 @@ static void put_before(const struct report_options *options, bool is_first)
 	fflush(stdout);
 }
 
-static struct error *report_live(const struct report_command *command, bool hints)
+/* Prints a report, and with --every one after the other. */
+static struct error *print_live(
+	const struct report_command *command, struct live_session *live, bool hints)
 {
 	struct report_options options = command->options;
-	struct live_session *live = NULL;
-	struct session *session;
-	struct error *err = live_session_create(command->live, &live);
 	char *arguments = xasprintf("--live %s", shell_word(command->live, "PROGRAM"));
 	char *subject = xasprintf(" %s", arguments);
+	struct session *session;
+	struct error *err = NULL;
 
 	options.question.subject = subject;
-
 	for (bool is_first = true; err == NULL; is_first = false) {
 		if (command->every_ns)
 			put_before(&options, is_first);
@@ -264,6 +228,52 @@ static struct error *report_live(const struct report_command *command, bool hint
 	}
 	free(subject);
 	free(arguments);
+	return err;
+}
+
+static struct error *look(void *data, struct session **session, uint64_t *wait_ms)
+{
+	struct live_session *live = data;
+
+	if (live_session_wait(live, 0))
+		return live_session_open(live, session);
+	*wait_ms = BROWSE_ENDED;
+	return NULL;
+}
+
+static struct error *browse_live(const struct report_command *command, struct live_session *live)
+{
+	uint64_t every_ns = command->every_ns ? command->every_ns : SECOND_NS;
+	const struct browse_live newer = {
+		.look = look, .data = live, .every_ms = every_ns / (SECOND_NS / 1000)};
+	struct session *session;
+	int signal_number = 0;
+	struct error *err = live_session_open(live, &session);
+
+	if (err)
+		return err;
+	err = terminal_browser_run(&command->options.question, session, &newer, &signal_number);
+	session_close(session);
+	terminal_browser_raise(signal_number);
+	return err;
+}
+
+static struct error *report_live(const struct report_command *command, bool hints)
+{
+	struct live_session *live = NULL;
+	struct error *err = live_session_create(command->live, &live);
+
+	if (err == NULL && wants_browser(command)) {
+		err = browse_live(command, live);
+		if (err == NULL || err->kind != ERROR_UNSUPPORTED) {
+			live_session_destroy(live);
+			return err;
+		}
+		error_destroy(err);
+		err = NULL;
+	}
+	if (err == NULL)
+		err = print_live(command, live, hints);
 	live_session_destroy(live);
 	return err;
 }
@@ -287,7 +297,7 @@ static int report_run(const struct command *self, int argc, char **argv)
 			"--live is in place of a file; '%s' is one too many", operands.items[0]);
 	if (command.every_ns && command.live == NULL)
 		return options_usage_error(self, "--every goes with --live: files don't change");
-	if (command.every_ns && is_on_terminal(&command.options))
+	if (command.every_ns && !wants_browser(&command) && is_on_terminal(&command.options))
 		fit_terminal(&command.options);
 	is_first = question->view_count == 0 && question->level < 0 &&
 		   question->filters.requests.count == 0;

@@ -126,6 +126,7 @@ static int run_run(const struct command *self, int argc, char **argv)
 }
 
 static const struct option_group groups[] = {
+	{"What to record", record_sample_rows},
 	{"Recording options", record_option_rows},
 	{"View options", question_view_rows},
 	{"Filters of the report, applied in the order given", FILTER_ROWS_OF_REPORTS},

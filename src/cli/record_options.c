@@ -41,9 +41,7 @@ static const char *const engine_choices[] = {"auto", "snapshot", "preload", "exa
 /* Indexed by enum recorder_zones. */
 static const char *const zones_choices[] = {"auto", "none", "events", "functions", NULL};
 
-const struct option_row record_option_rows[] = {
-	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", {0},
-		"write the recording to FILE instead of sonde.prof; - is standard output"},
+const struct option_row record_sample_rows[] = {
 	{OPTION_FREQUENCY, 'F', "frequency", VALUE_NUMBER, "HZ", {0},
 		"take HZ samples a second of CPU time (about 1000)"},
 	{OPTION_INTERVAL, 0, "interval", VALUE_TEXT, "TIME", {0},
@@ -70,6 +68,12 @@ const struct option_row record_option_rows[] = {
 		"attach to running processes, by id or name, and their descendants"},
 	{OPTION_CGROUP, 0, "cgroup", VALUE_TEXT, "LIST", {0},
 		"attach to the processes in these control groups, units or containers"},
+	{0},
+};
+
+const struct option_row record_option_rows[] = {
+	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", {0},
+		"write the recording to FILE instead of sonde.prof; - is standard output"},
 	{OPTION_ALL, 'a', "all", VALUE_NONE, NULL, {0},
 		"record all processes on the machine; needs privileges"},
 	{OPTION_DURATION, 0, "duration", VALUE_TEXT, "TIME", {0},

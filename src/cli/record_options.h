@@ -7,7 +7,8 @@
 #include "cli/options.h"
 #include "cli/record_session.h"
 
-extern const struct option_row record_option_rows[];
+/* What is sampled, and how; then the recording as a whole. */
+extern const struct option_row record_sample_rows[], record_option_rows[];
 /* Options of recordings that are not shown immediately, as views have their own. */
 extern const struct option_row record_alone_rows[];
 

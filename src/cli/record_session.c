@@ -177,6 +177,8 @@ static bool finish(const struct record_request *request, struct recorder *record
 		record_when(path, strbuf_str(&request->when), &summary);
 	record_summary_print(&summary, request->quiet, request->hint && is_good);
 	record_summary_deinit(&summary);
+	if (request->written)
+		request->written(request->written_data, is_good ? path : NULL);
 	return is_good;
 }
 

@@ -53,6 +53,12 @@ struct record_request {
 	bool lists_events;	  /* print the possible events instead of recording */
 	bool quiet;		  /* no progress and no summary; problems are still reported */
 	bool hint;		  /* end with the next command to type */
+	/*
+	 * Called for each file that is finished, also a dump, in the process that wrote it; path
+	 * NULL: it failed.  NULL: nobody wants to know.
+	 */
+	void (*written)(void *data, const char *path);
+	void *written_data;
 };
 
 /* Frees memory allocated for options. */

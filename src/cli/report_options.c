@@ -25,6 +25,9 @@ static const char *const color_names[] = {"auto", "always", "never", NULL};
 const struct option_row report_file_rows[] = {QUESTION_FORMAT_ROW("default text"), ROW_OUTPUT,
 	INPUT_ROW_FROM, INPUT_ROW_EXE, INPUT_ROW_JOBS, QUESTION_MODULES_ROW, {0}};
 
+const struct option_row report_output_rows[] = {
+	QUESTION_FORMAT_ROW("default text"), ROW_OUTPUT, QUESTION_MODULES_ROW, {0}};
+
 const struct option_row report_one_view_rows[] = {
 	QUESTION_FORMAT_ROW("default text; folded and svg have trees only"), ROW_OUTPUT,
 	INPUT_ROW_FROM, INPUT_ROW_EXE, INPUT_ROW_JOBS, {0}};

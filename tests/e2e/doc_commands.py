@@ -50,10 +50,10 @@ end
 """
 
 # What is compared elsewhere, or takes a server (record_attach), a control group (record_labels), rights
-# (record_machine), a gmon.out (report_gmon), a client (serve_mcp), a program
+# (record_machine), a gmon.out (report_gmon), a client (serve_mcp), what runs (top), a program
 # with zones (live) or the folder of a tracer (report_traces).
 ELSEWHERE = re.compile(
-	r"sonde report (gmon\.out|state\.zones|uftrace\.data|\S+\.er\b)|sonde record (-p|--cgroup|-a) |sonde live\b|sonde serve\b")
+	r"sonde report (gmon\.out|state\.zones|uftrace\.data|\S+\.er\b)|sonde record (-p|--cgroup|-a) |sonde (live|serve|top)\b")
 # Files as other tools name them: which the pages show, and what is written so here.
 OTHERS = {"cpu.pprof": "pprof", "old.pprof": "pprof", "callgrind.out.1234": "callgrind", "profile.json.gz": "firefox",
 	"app.speedscope.json": "speedscope", "profiles.otlp": "otlp", "perf.txt": "perf-script"}

@@ -101,7 +101,7 @@ def test_a_file_is_brought_up_to_date(folder):
 def test_a_terminal_is_filled_and_not_scrolled(folder):
 	with Program(folder) as program:
 		threading.Timer(0.5, program.process.kill).start()
-		out = on_terminal(["report", "--live", program.pid, "--every", "10ms"], rows=13)
+		out = on_terminal(["report", "--live", program.pid, "--text", "--every", "10ms"], rows=13)
 		screens = out.split("\x1b[H\x1b[2J")
 		assert screens[0] == "" and len(screens) > 2, out
 		for screen in screens[1:]:
