@@ -7,14 +7,13 @@
 #include "browse/browse.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "base/clock.h"
 #include "browse/state.h"
 #include "view/tui/loop.h"
 
 /* Stacks from which on an answer takes a noticeable time. */
-enum { LARGE_STACKS = 1000000, MESSAGE_MS = 6000, FIRST_ROWS = 200, FIRST_TREE_ROWS = 2000 };
+enum { LARGE_STACKS = 1000000, FIRST_ROWS = 200, FIRST_TREE_ROWS = 2000 };
 
 static void begin_filters(struct browser *b)
 {
@@ -79,10 +78,8 @@ void browser_say(struct browser *b, enum tui_style style, const char *format, ..
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(b->message, sizeof(b->message), format, args);
+	tui_message_set(&b->message, b->now_ms, style, format, args);
 	va_end(args);
-	b->message_style = style;
-	b->message_until_ms = b->now_ms + MESSAGE_MS;
 }
 
 /* ---- on the terminal ---- */
@@ -92,8 +89,7 @@ static void tick(void *data, uint64_t now_ms)
 	struct browser *b = data;
 
 	b->now_ms = now_ms;
-	if (now_ms >= b->message_until_ms)
-		b->message[0] = '\0';
+	tui_message_tick(&b->message, now_ms);
 	if (b->is_due)
 		(void)browser_report(b);
 	b->is_due = false;
@@ -102,15 +98,18 @@ static void tick(void *data, uint64_t now_ms)
 
 static uint64_t wait_ms(void *data, uint64_t now_ms)
 {
-	uint64_t wait = 60000;
+	const uint64_t forever = 60000;
 	struct browser *b = data;
+	uint64_t message, look;
 
 	b->now_ms = now_ms;
 	if (b->is_due)
 		return 0;
-	if (b->message[0])
-		wait = b->message_until_ms > now_ms ? b->message_until_ms - now_ms : 0;
-	return browser_look_wait_ms(b) < wait ? browser_look_wait_ms(b) : wait;
+	message = tui_message_wait_ms(&b->message, now_ms);
+	look = browser_look_wait_ms(b);
+	if (message > look)
+		message = look;
+	return message < forever ? message : forever;
 }
 
 static void key(void *data, uint32_t code)

@@ -196,7 +196,7 @@ static void last_key(struct browser *b, uint32_t key)
 
 void browser_key(struct browser *b, uint32_t key)
 {
-	b->message[0] = '\0';
+	tui_message_clear(&b->message);
 	if (key == TUI_KEY_QUIT)
 		b->is_done = true;
 	else if (b->has_help)
@@ -228,7 +228,7 @@ void browser_mouse(struct browser *b, struct tui_mouse event)
 	bool is_click = event.click == TUI_CLICK || event.click == TUI_CLICK_DOUBLE;
 	enum browser_view view;
 
-	b->message[0] = '\0';
+	tui_message_clear(&b->message);
 	if (b->has_help) {
 		uint32_t key = event.click == TUI_WHEEL_UP     ? TUI_KEY_UP
 			       : event.click == TUI_WHEEL_DOWN ? TUI_KEY_DOWN

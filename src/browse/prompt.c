@@ -48,7 +48,8 @@ void browser_prompt_open(struct browser *b, enum browser_prompt prompt, enum fil
 {
 	b->prompt = prompt;
 	b->prompt_filter = kind;
-	b->line.text[0] = b->problem[0] = b->message[0] = '\0';
+	b->line.text[0] = b->problem[0] = '\0';
+	tui_message_clear(&b->message);
 	b->search_before = b->search;
 	b->offers.count = 0;
 	b->offer = SIZE_MAX;

@@ -220,9 +220,8 @@ void browser_draw(struct browser *b, struct tui_canvas *canvas)
 		draw_selected(b, canvas, last - 1);
 	if (b->prompt != PROMPT_NONE)
 		browser_prompt_draw(b, canvas, last);
-	else if (b->message[0])
-		tui_put_name(
-			canvas, last, 0, canvas->width, b->message_style, str_from(b->message));
+	else if (b->message.text[0])
+		tui_message_draw(&b->message, canvas, last);
 	else
 		draw_keys(b, canvas, last);
 	if (b->has_help)

@@ -11,6 +11,7 @@
 #include "view/tui/box.h"
 #include "view/tui/line.h"
 #include "view/tui/list.h"
+#include "view/tui/message.h"
 
 /* In the order of their keys, 1 to 9. */
 enum browser_view {
@@ -143,9 +144,8 @@ struct browser {
 
 	bool has_help;
 	struct tui_help_state help;
-	char message[512];
-	enum tui_style message_style;
-	uint64_t message_until_ms, now_ms;
+	struct tui_message message;
+	uint64_t now_ms;
 	unsigned tabs_width; /* of the screen that they were last drawn on; 0: not yet */
 	unsigned width, height;
 };

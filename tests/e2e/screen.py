@@ -132,7 +132,7 @@ class Screen:
 		try:
 			before = None
 			while True:
-				# The server answers between two requests of others, so what it is amid in one picture it
+				# The server answers between two requests of others, so what it is drawing in one picture it
 				# has done in the next, however busy the machine.
 				time.sleep(.03)
 				self.tool("getmouselocation")

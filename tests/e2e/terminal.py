@@ -75,7 +75,7 @@ class Terminal:
 		return int(self.poll(self.children, "sonde does not run")[0])
 
 	def standstill(self, *options):
-		"""Waits for a screen that stays as it is; a first one may be amid drawing."""
+		"""Waits for a screen that stays as it is; the first one may not be drawn to its end."""
 		for _ in range(10):
 			before = self.screen(*options)
 			time.sleep(0.7)

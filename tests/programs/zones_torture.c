@@ -1,7 +1,7 @@
 /*
  * A program that does to zones all that programs do, at once: threads that come and go, recursion,
- * frames, streams, events switched on and off, forks, objects opened and closed, signals amid
- * everything, longjmp; and that ends in one of several ways.  It counts for itself and compares
+ * frames, streams, events switched on and off, forks, objects opened and closed, signals at any
+ * moment, longjmp; and that ends in one of several ways.  It counts for itself and compares
  * with what the runtime has counted: the same numbers, sums that close, no time below zero.
  *
  *	zones_torture SEED [MODULE]

@@ -1,7 +1,7 @@
 /*
- * The runtime amid what programs do to themselves: threads that are cancelled, forks amid another
- * thread's frame, threads that cannot be made or are too many, displays left by longjmp, machines
- * that sleep, and clocks that the kernel does not trust.
+ * The runtime under what programs do to themselves: threads that are cancelled, forks while another
+ * thread ends a frame, threads that cannot be made or are too many, displays left by longjmp,
+ * machines that sleep, and clocks that the kernel does not trust.
  *
  * Some functions of libc stand here in place of its own, so that they can be slow, lie and be
  * counted.

@@ -12,7 +12,7 @@
 #include "base/escape.h"
 #include "view/tui/model_state.h"
 
-enum { INTERVAL_MS = 100, LIST_MS = 1000, MESSAGE_MS = 5000 };
+enum { INTERVAL_MS = 100, LIST_MS = 1000 };
 
 struct tui_model *tui_model_create(
 	const struct tui_host *host, const struct tui_options *options, uint64_t now_ms)
@@ -57,10 +57,8 @@ void tui_say(struct tui_model *m, enum tui_style style, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(m->message, sizeof(m->message), format, args);
+	tui_message_set(&m->message, m->now_ms, style, format, args);
 	va_end(args);
-	m->message_style = style;
-	m->message_until_ms = m->now_ms + MESSAGE_MS;
 }
 
 void tui_say_error(struct tui_model *m, struct error *err)
@@ -72,8 +70,7 @@ void tui_say_error(struct tui_model *m, struct error *err)
 void tui_model_tick(struct tui_model *m, uint64_t now_ms)
 {
 	m->now_ms = now_ms;
-	if (now_ms >= m->message_until_ms)
-		m->message[0] = '\0';
+	tui_message_tick(&m->message, now_ms);
 	if (m->screen == TUI_SCREEN_PROGRAMS) {
 		if (now_ms - m->list_ms < LIST_MS)
 			return;
@@ -99,7 +96,7 @@ uint64_t tui_model_wait_ms(const struct tui_model *m, uint64_t now_ms)
 
 void tui_model_key(struct tui_model *m, uint32_t key)
 {
-	m->message[0] = '\0';
+	tui_message_clear(&m->message);
 	if (key == TUI_KEY_QUIT)
 		m->is_done = true;
 	else if (m->prompt != TUI_PROMPT_NONE)

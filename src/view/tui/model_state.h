@@ -7,6 +7,7 @@
 #include "view/tui/box.h"
 #include "view/tui/line.h"
 #include "view/tui/list.h"
+#include "view/tui/message.h"
 #include "view/tui/model.h"
 #include "zonereport/follow.h"
 #include "zonereport/frames.h"
@@ -123,9 +124,7 @@ struct tui_model {
 	uint32_t search_from_zone, search_from_depth;
 	enum zone_row_kind search_from_kind;
 
-	char message[256];
-	enum tui_style message_style;
-	uint64_t message_until_ms;
+	struct tui_message message;
 };
 
 /* Shows a message in the last line for some seconds.  Foreign bytes are escaped. */

@@ -243,8 +243,8 @@ static void draw_foot(struct tui_model *m, struct tui_canvas *canvas, unsigned y
 {
 	struct tui_programs *p = &m->programs;
 
-	if (m->message[0])
-		tui_put_name(canvas, y, 0, canvas->width, m->message_style, str_from(m->message));
+	if (m->message.text[0])
+		tui_message_draw(&m->message, canvas, y);
 	else if (p->is_filtering || p->filter.text[0])
 		tui_line_draw(&p->filter, canvas, y, "Filter: ");
 	else

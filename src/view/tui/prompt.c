@@ -146,7 +146,7 @@ void tui_prompt_draw(struct tui_model *m, struct tui_canvas *canvas, unsigned y)
 		label = "Freeze over ms: ";
 	tui_fill(canvas, y, 0, canvas->width, TUI_PLAIN);
 	tui_line_draw(&m->line, canvas, y, label);
-	if (m->prompt == TUI_PROMPT_SEARCH && m->message[0])
-		tui_put_right(canvas, y, canvas->cursor_x + 2, canvas->width, m->message_style,
-			str_from(m->message));
+	if (m->prompt == TUI_PROMPT_SEARCH && m->message.text[0])
+		tui_put_right(canvas, y, canvas->cursor_x + 2, canvas->width, m->message.style,
+			str_from(m->message.text));
 }

@@ -157,9 +157,8 @@ void tui_zones_draw(struct tui_model *m, struct tui_canvas *canvas)
 	draw_tabs(m, canvas, y++);
 	tui_table_draw(m, canvas, y, last);
 	tui_fill(canvas, last, 0, canvas->width, TUI_PLAIN);
-	if (m->message[0])
-		tui_put_name(
-			canvas, last, 0, canvas->width, m->message_style, str_from(m->message));
+	if (m->message.text[0])
+		tui_message_draw(&m->message, canvas, last);
 	else
 		tui_bar_draw(canvas, last, keys, ARRAY_SIZE(keys));
 }
