@@ -115,6 +115,7 @@ static struct question make_question(struct browser *b, char **center)
 	case BROWSER_TREE:
 		q.collapse = (int)b->collapse;
 		q.invert = b->is_inverted;
+		q.roots = b->roots;
 		q.has_widths = true;
 		break;
 	case BROWSER_FUNCTIONS:
@@ -143,9 +144,9 @@ static char *question_words(const struct question *q, const char *center)
 {
 	struct strbuf words = {0};
 
-	strbuf_printf(&words, "%d %d %d %d %s %s %" PRId64 " %s", q->level, q->collapse, q->invert,
-		q->clock, q->metric ? q->metric : "", q->sort ? q->sort : "", q->limit,
-		center ? center : "");
+	strbuf_printf(&words, "%d %d %d %d %d %s %s %" PRId64 " %s", q->level, q->collapse,
+		q->invert, (int)q->roots, q->clock, q->metric ? q->metric : "",
+		q->sort ? q->sort : "", q->limit, center ? center : "");
 	for (size_t i = 0; i < q->filters.requests.count; i++)
 		strbuf_printf(&words, "\n%d %s", (int)q->filters.requests.data[i].kind,
 			q->filters.requests.data[i].text);
@@ -223,6 +224,20 @@ void browser_next_level(struct browser *b)
 		at++;
 	b->level = levels[(at + 1) % ARRAY_SIZE(levels)];
 	browser_say(b, TUI_GOOD, "rows are %ss", level_names[b->level]);
+}
+
+void browser_next_roots(struct browser *b)
+{
+	static const char *const words[] = {[ROOTS_NONE] = "the first functions are the roots",
+		[ROOTS_PROCESS] = "processes are the roots",
+		[ROOTS_THREAD] = "processes and their threads are the roots"};
+
+	/* Only one answer with roots at a time. */
+	browser_asked_deinit(b, &b->asked[BROWSER_TREE]);
+	b->roots = b->roots == ROOTS_NONE      ? ROOTS_PROCESS
+		   : b->roots == ROOTS_PROCESS ? ROOTS_THREAD
+					       : ROOTS_NONE;
+	browser_say(b, TUI_GOOD, "%s", words[b->roots]);
 }
 
 void browser_next_metric(struct browser *b, int by)

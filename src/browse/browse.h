@@ -31,7 +31,7 @@ struct browse_live {
 #define BROWSE_ENDED UINT64_MAX
 
 struct browse_options {
-	/* Clock, filters and rules to begin with; borrowed. */
+	/* Clock, filters, rules and the tree's roots (not labels) to begin with; borrowed. */
 	const struct question *question;
 	/*
 	 * Lines and instructions of a function, given as for --center, as far as this machine has

@@ -44,6 +44,7 @@ struct browser *browser_create(struct session *session, const struct browse_opti
 	b->look_ms = BROWSE_ENDED;
 	b->view = BROWSER_FUNCTIONS;
 	b->collapse = COLLAPSE_FULL;
+	b->roots = options->question->roots;
 	b->offer = SIZE_MAX;
 	for (size_t i = 0; i < BROWSER_VIEWS; i++)
 		b->pages[i].limit = i == BROWSER_TREE ? FIRST_TREE_ROWS : FIRST_ROWS;

@@ -24,6 +24,7 @@ static const struct tui_key_help help_keys[] = {
 	{"Flame, tree: c", "collapse recursion: full, none, direct, ..."},
 	{"Flame, tree: r", "go to where the recursion goes on"},
 	{"Flame, tree: I", "inverted: callers below"},
+	{"Flame, tree: P", "roots: processes, with threads, none"},
 	{"Functions: < >", "sort by another column"},
 	{"Functions: l", "rows are functions, modules, files, lines"},
 	{"p", "of a running program: pause, go on"},
@@ -144,6 +145,8 @@ static bool setting_key(struct browser *b, uint32_t key)
 		browser_next_metric(b, key == 'm' ? 1 : -1);
 	else if (key == 'c' && is_of_tree(b))
 		next_collapse(b);
+	else if (key == 'P' && is_of_tree(b))
+		browser_next_roots(b);
 	else if (key == 'I' && is_of_tree(b))
 		b->is_inverted = !b->is_inverted;
 	else

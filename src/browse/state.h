@@ -127,6 +127,7 @@ struct browser {
 	enum level level;   /* of the functions view */
 	size_t sort;	    /* in sort_keys of ask.c */
 	enum collapse collapse;
+	enum profile_roots roots; /* of the tree */
 	bool is_inverted;
 
 	VEC(struct browser_stack) history;
@@ -190,6 +191,8 @@ extern const char *const browser_view_names[BROWSER_VIEWS];
 void browser_next_sort(struct browser *b, int by);
 void browser_next_level(struct browser *b);
 void browser_next_metric(struct browser *b, int by);
+/* Puts processes, threads or nothing at the roots of the tree. */
+void browser_next_roots(struct browser *b);
 /* The function as --center and annotate take it; the caller frees it. */
 char *browser_center(const struct browser *b);
 

@@ -117,9 +117,12 @@ static struct error *browse(struct top_command *command, struct recent_recording
 {
 	const struct browse_live newer = {
 		.look = look, .data = recording, .every_ms = command->every_ns / MS_NS};
-	struct error *err =
-		terminal_browser_run(&command->report.question, session, &newer, signal);
+	struct question *question = &command->report.question;
+	struct error *err;
 
+	question->roots = command->record.everybody ? ROOTS_PROCESS : ROOTS_NONE;
+	err = terminal_browser_run(question, session, &newer, signal);
+	question->roots = ROOTS_NONE;
 	*is_shown = err == NULL || err->kind != ERROR_UNSUPPORTED;
 	if (*is_shown)
 		return err;

@@ -114,6 +114,26 @@ def test_tree_has_the_figures_of_json(folder):
 				assert shown.lstrip("+- ").split()[:len(figures)] == figures, (shown, row)
 
 
+def test_processes_and_threads_at_the_roots(folder):
+	"""Each more press of the key, and round again: the tree is that of --roots."""
+	total = answer("threads.dump")["total"]
+	with browser(folder, "threads.dump", width=120, height=40) as t:
+		t.type("2")
+		for roots, said in (("process", "processes are the roots"), ("thread", "and their threads are the roots"),
+			("none", "the first functions are the roots")):
+			t.type("P")
+			t.until(said)
+			t.type("Home", "_", "*")
+			nodes = [row for row in answer("threads.dump", "--view", "tree", "--roots", roots)["rows"] if row["kind"] == "node"]
+			assert len([row for row in nodes if row["level"] == 1]) > 1, nodes
+			# Those below the first root, which is open, and the other roots.
+			inner = next(i for i, row in enumerate(nodes) if i and row["level"] == 1)
+			rows = lines_below(t.until(nodes[0]["name"]), "in or under")
+			for row in nodes[:inner] + [row for row in nodes if row["level"] == 1]:
+				figures = share(row["direct"], total)
+				assert any(row["name"] in line and (row["direct"] == 0 or figures in line) for line in rows), (row, rows)
+
+
 def test_callers_are_exact(folder):
 	with browser(folder, "calc.folded", width=120) as t:
 		t.type("/")
