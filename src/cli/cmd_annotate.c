@@ -11,6 +11,7 @@
 #include "cli/report_options.h"
 #include "cli/report_print.h"
 #include "code/annotate_session.h"
+#include "code/machine_code.h"
 
 enum { OPTION_SOURCE_MAP, OPTION_SOURCE, OPTION_ASM, OPTION_SYNTAX };
 
@@ -26,6 +27,7 @@ static const struct option_row annotate_rows[] = {
 
 struct annotate_options {
 	struct report_options report;
+	struct machine_code machine;
 	struct annotate_wanted wanted;
 	bool source, instructions; /* requested explicitly */
 };
@@ -36,7 +38,7 @@ static struct error *annotate_set(void *context, int id, const char *value)
 
 	switch (id) {
 	case OPTION_SOURCE_MAP:
-		return source_map_add(&o->wanted.map, value);
+		return source_map_add(&o->machine.map, value);
 	case OPTION_SOURCE:
 		o->source = true;
 		return NULL;
@@ -44,7 +46,7 @@ static struct error *annotate_set(void *context, int id, const char *value)
 		o->instructions = true;
 		return NULL;
 	case OPTION_SYNTAX:
-		o->wanted.syntax =
+		o->machine.syntax =
 			(enum disassemble_syntax)CHOICE_OF(value, disassemble_syntax_names);
 		return NULL;
 	default:
@@ -78,6 +80,8 @@ static struct error *annotate_file(
 
 static struct error *annotate_question(struct annotate_options *options)
 {
+	options->wanted.code = &machine_code_provider;
+	options->wanted.data = &options->machine;
 	/* Both options together mean neither. */
 	options->wanted.without_source = options->instructions && !options->source;
 	options->wanted.without_instructions = options->source && !options->instructions;
@@ -119,7 +123,7 @@ static int annotate_run(const struct command *self, int argc, char **argv)
 
 		status = err ? options_failure(self, err) : EXIT_SUCCESS;
 	}
-	source_map_deinit(&options.wanted.map);
+	source_map_deinit(&options.machine.map);
 	report_options_deinit(&options.report);
 	return status;
 }

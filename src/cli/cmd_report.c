@@ -302,6 +302,8 @@ static int report_run(const struct command *self, int argc, char **argv)
 	is_first = question->view_count == 0 && question->level < 0 &&
 		   question->filters.requests.count == 0;
 	err = question_settle(question);
+	if (err == NULL && command.options.has_embed && !formats[question->format].is_page)
+		err = error_new(ERROR_USAGE, "--embed is for --format html");
 	is_first = is_first && err == NULL && question->queries[0].view == &view_functions;
 	if (err == NULL && command.live)
 		err = report_live(&command, is_first);

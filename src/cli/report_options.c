@@ -14,6 +14,7 @@ enum {
 	OPTION_COLOR,
 	OPTION_WIDTH,
 	OPTION_NO_PAGER,
+	OPTION_EMBED,
 };
 
 static const char *const color_names[] = {"auto", "always", "never", NULL};
@@ -23,6 +24,9 @@ static const char *const color_names[] = {"auto", "always", "never", NULL};
 		OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", {0}, "write to FILE"             \
 	}
 const struct option_row report_file_rows[] = {QUESTION_FORMAT_ROW("default text"), ROW_OUTPUT,
+	{OPTION_EMBED, 0, "embed", VALUE_TEXT, "WHAT", {0},
+		"with --format html: the code of heavy functions that the page carries: source, "
+		"asm, source,asm or none (default)"},
 	INPUT_ROW_FROM, INPUT_ROW_EXE, INPUT_ROW_JOBS, QUESTION_MODULES_ROW, {0}};
 
 const struct option_row report_output_rows[] = {
@@ -66,6 +70,29 @@ static struct error *set_width(struct report_options *o, const char *value)
 	return err;
 }
 
+/* A list of what a page carries. */
+static struct error *set_embed(struct report_options *o, const char *value)
+{
+	bool is_more = strcmp(value, "none") != 0;
+
+	o->has_embed = true;
+	o->embed_source = o->embed_asm = false;
+	for (const char *at = value; is_more;) {
+		struct str item = {at, strcspn(at, ",")};
+
+		if (str_equal(item, STR("source")))
+			o->embed_source = true;
+		else if (str_equal(item, STR("asm")))
+			o->embed_asm = true;
+		else
+			return error_new(ERROR_USAGE,
+				"expected source, asm, source,asm or none, not '%s'", value);
+		is_more = at[item.size] == ',';
+		at += item.size + 1;
+	}
+	return NULL;
+}
+
 struct error *report_options_set(void *context, int id, const char *value)
 {
 	struct report_options *o = context;
@@ -89,6 +116,8 @@ struct error *report_options_set(void *context, int id, const char *value)
 	case OPTION_NO_PAGER:
 		o->no_pager = true;
 		break;
+	case OPTION_EMBED:
+		return set_embed(o, value);
 	default:
 		return question_set(&o->question, id, value);
 	}

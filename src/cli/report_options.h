@@ -24,6 +24,8 @@ struct report_options {
 	enum color color;
 	int64_t width;
 	bool no_pager;
+	/* What code a page carries; has_embed: given. */
+	bool embed_source, embed_asm, has_embed;
 	struct fail_over *fail_over; /* set by the command: a limit to check, or NULL */
 };
 

@@ -16,6 +16,7 @@
 #include "cli/note_messages.h"
 #include "cli/output.h"
 #include "cli/pager.h"
+#include "code/machine_code.h"
 #include "page/page.h"
 #include "session/values.h"
 
@@ -83,13 +84,27 @@ static struct text_style make_style(
 	return style;
 }
 
+static struct error *draw_page(
+	const struct report_options *options, const struct profile *profile, struct sink *sink)
+{
+	static const struct machine_code machine;
+	const struct annotate_wanted code = {.code = &machine_code_provider,
+		.data = &machine,
+		.without_source = !options->embed_source,
+		.without_instructions = !options->embed_asm};
+	struct page_options page = {
+		.code = options->embed_source || options->embed_asm ? &code : NULL};
+
+	return page_write(sink, profile, &options->question, &page);
+}
+
 static struct error *draw(const struct report_options *options, const struct answer *answer,
 	const struct text_style *style, struct sink *sink)
 {
 	struct error *err = NULL, *lost;
 
 	if (answer->format->is_page)
-		err = page_write(sink, answer->reports[0]->profile, &options->question);
+		err = draw_page(options, answer->reports[0]->profile, sink);
 	else
 		answer_draw(answer, style, sink);
 	lost = sink_finish(sink);

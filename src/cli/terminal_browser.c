@@ -7,12 +7,14 @@
 #include <unistd.h>
 
 #include "code/annotate_session.h"
+#include "code/machine_code.h"
 #include "view/tui/loop.h"
 
 static struct error *ask_source(struct session *session, struct question *question,
 	const char *function, struct browse_source *source)
 {
-	static const struct annotate_wanted wanted;
+	static const struct machine_code machine;
+	const struct annotate_wanted wanted = {.code = &machine_code_provider, .data = &machine};
 	struct annotated *annotated;
 	struct error *err =
 		annotate_ask(session, question, &wanted, str_from(function), &annotated);

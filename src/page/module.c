@@ -13,6 +13,8 @@
  *	flame	the call tree as boxes (analysis/flame.h), with their names
  *	lanes	the threads over time, in "slices" slices of "from" to "to" ns, or of all time
  *	about	the profile itself: metrics, threads, where it is from, how well it was sampled
+ *	annotate	what `sonde annotate --format json` prints of "function", with the code of
+ *		page_code in place of this machine's
  */
 #include "page/module.h"
 
@@ -26,6 +28,8 @@
 #include "base/alloc.h"
 #include "base/decompress.h"
 #include "base/json_reader.h"
+#include "code/annotate_session.h"
+#include "code/carried_code.h"
 #include "page/reply.h"
 #include "session/session.h"
 #include "view/svg/colours.h"
@@ -35,6 +39,7 @@
 #define PROFILES_MAX 8u
 
 static struct session *sessions[PROFILES_MAX];
+static struct carried_code *codes[PROFILES_MAX]; /* NULL: none */
 static size_t session_count;
 static struct reply reply;
 
@@ -105,12 +110,39 @@ EXPORT("page_open") void page_open(uint8_t *data, size_t size, const char *name)
 	strbuf_printf(&reply.bytes, "{\"profile\": %zu}", session_count - 1);
 }
 
+static struct error *read_code(struct file_bytes *bytes, size_t profile)
+{
+	struct error *err;
+	bool is_cut;
+
+	if (profile >= session_count || codes[profile])
+		return error_new(ERROR_USAGE, "there is no profile that this code is of");
+	err = decompress("the carried code", 0, bytes, &is_cut);
+	return err ? err : carried_code_read(bytes->data, bytes->size, &codes[profile]);
+}
+
+/* The code that goes with a profile, as code/carried_code.h writes it; frees it. */
+EXPORT("page_code") void page_code(uint8_t *data, size_t size, size_t profile)
+{
+	struct file_bytes bytes = {data, size};
+	struct error *err = read_code(&bytes, profile);
+
+	file_bytes_deinit(&bytes);
+	if (err) {
+		reply_error(err);
+		return;
+	}
+	reply_begin(&reply);
+	strbuf_add(&reply.bytes, STR("{}"));
+}
+
 /* ---- requests ---- */
 
 struct request {
 	struct arena *arena; /* of the texts that the question borrows */
-	char *ask;
+	char *ask, *function;
 	struct session *session;
+	const struct carried_code *code; /* of the session; NULL: none */
 	struct question question;
 	uint64_t from_ns, to_ns; /* of lanes; to 0: all time */
 	uint32_t slices;
@@ -159,6 +191,7 @@ static struct error *choose_session(struct request *r, int64_t number)
 	if (number < 0 || (uint64_t)number >= session_count)
 		return error_new(ERROR_USAGE, "there is no profile %lld", (long long)number);
 	r->session = sessions[number];
+	r->code = codes[number];
 	return NULL;
 }
 
@@ -172,6 +205,11 @@ static struct error *read_member(struct request *r, struct json_reader *json, st
 	if (str_equal(key, STR("ask"))) {
 		if (json_string(json, &text))
 			r->ask = copy(r, text);
+		return NULL;
+	}
+	if (str_equal(key, STR("function"))) {
+		if (json_string(json, &text))
+			r->function = copy(r, text);
 		return NULL;
 	}
 	if (!json_int(json, &number) || number < 0)
@@ -257,6 +295,35 @@ static struct error *ask_report(struct request *r)
 	sink_init_memory(&sink);
 	answer_draw(made, &style, &sink);
 	answer_destroy(made);
+	reply_begin(&reply);
+	strbuf_deinit(&reply.bytes);
+	reply.bytes = sink.text;
+	return NULL;
+}
+
+/* Without carried code, lines and addresses have figures but no text. */
+static struct error *ask_annotate(struct request *r)
+{
+	const struct text_style style = {0};
+	const struct annotate_wanted wanted = {.code = &carried_code_provider,
+		.data = r->code,
+		.without_source = r->code && !carried_code_has_source(r->code),
+		.without_instructions = r->code && !carried_code_has_instructions(r->code)};
+	struct annotated *made;
+	struct sink sink;
+	struct error *err = question_put(&r->question, "format", "json");
+
+	if (err == NULL && r->function == NULL)
+		err = error_new(ERROR_USAGE, "a request to annotate names a function");
+	if (err == NULL)
+		err = annotate_settle(&r->question);
+	if (err == NULL)
+		err = annotate_ask(r->session, &r->question, &wanted, str_from(r->function), &made);
+	if (err)
+		return err;
+	sink_init_memory(&sink);
+	answer_draw(made->answer, &style, &sink);
+	annotated_destroy(made);
 	reply_begin(&reply);
 	strbuf_deinit(&reply.bytes);
 	reply.bytes = sink.text;
@@ -560,6 +627,7 @@ static const struct {
 	{"flame", ask_flame},
 	{"lanes", ask_lanes},
 	{"about", ask_about},
+	{"annotate", ask_annotate},
 };
 
 static struct error *ask(struct request *r)

@@ -14,6 +14,8 @@ void page_free(void *memory);
  * bytes, which are page_alloc's.  name: of the file, ended by NUL.
  */
 void page_open(uint8_t *data, size_t size, const char *name);
+/* The code of that profile (code/carried_code.h), perhaps compressed; frees the bytes. */
+void page_code(uint8_t *data, size_t size, size_t profile);
 void page_ask(const char *text, size_t size);
 /* The answer to the last call. */
 const char *page_reply(void);

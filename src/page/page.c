@@ -1,7 +1,7 @@
 /*
  * Writes a page: the template that src/page/build has made, with the profile as sonde's own format
- * in base64 (RFC 4648).  The template has one place for it, which the reader of the page finds by
- * its id.
+ * in base64 (RFC 4648), and the code that goes with it, packed with gzip.  The template has places
+ * for them, which the reader of the page finds by their ids.
  */
 #include "page/page.h"
 
@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/compress.h"
 #include "base/escape.h"
+#include "code/carried_code.h"
 #include "formats/writers.h"
 #include "view/views.h"
 
@@ -28,8 +30,10 @@ static struct str template_text(void)
 #endif
 }
 
-/* Of the template: attributes of the data's element, and the data. */
-static const struct str place = STR("@NAME@>@DATA@");
+/* Of the template, in this order: whom the page may ask; attributes of the data's element, and the
+ * data; the code. */
+static const struct str place_connect = STR("@CONNECT@"), place_data = STR("@NAME@>@DATA@"),
+			place_code = STR("@CODE@");
 
 static struct error *no_page(void)
 {
@@ -121,38 +125,75 @@ static void put_question(struct strbuf *out, const struct question *question)
 	}
 }
 
-static void put_page(struct sink *sink, struct str before, struct str after,
-	const struct profile *profile, const struct question *question, struct str bytes)
+/* Adds the template up to the place, and goes behind it; false: there is no such place. */
+static bool put_until(struct sink *sink, struct str *rest, struct str place)
+{
+	const char *at = rest->size ? memmem(rest->data, rest->size, place.data, place.size) : NULL;
+
+	if (at == NULL)
+		return false;
+	size_t size = (size_t)(at - rest->data);
+
+	strbuf_add(&sink->text, (struct str){rest->data, size});
+	*rest = (struct str){at + place.size, rest->size - size - place.size};
+	return true;
+}
+
+static void put_data(struct sink *sink, const struct profile *profile,
+	const struct question *question, const struct page_options *options, struct str bytes)
 {
 	struct strbuf state = {0};
 
 	put_question(&state, question);
-	strbuf_add(&sink->text, before);
 	put_attribute(sink, "data-name", str_base_name(profile_string(profile, profile->source)));
 	put_attribute(sink, "data-state", strbuf_str(&state));
+	if (options->served)
+		put_attribute(sink, "data-served", str_from(options->served));
 	strbuf_add_char(&sink->text, '>');
 	put_base64(sink, (const uint8_t *)bytes.data, bytes.size);
-	strbuf_add(&sink->text, after);
 	strbuf_deinit(&state);
 }
 
-struct error *page_write(
-	struct sink *sink, const struct profile *profile, const struct question *question)
+static void put_code(
+	struct sink *sink, const struct profile *profile, const struct annotate_wanted *code)
+{
+	struct compressor *compressor = compressor_create(PACKING_GZIP);
+	struct carried_counts counts;
+	struct strbuf text = {0}, packed = {0};
+
+	carried_code_put(&text, profile, code, &counts);
+	compressor_add(compressor, strbuf_str(&text), true, &packed);
+	put_base64(sink, (const uint8_t *)packed.data, packed.size);
+	compressor_destroy(compressor);
+	strbuf_deinit(&text);
+	strbuf_deinit(&packed);
+}
+
+bool page_is_built(void)
+{
+	return template_text().size > 0;
+}
+
+struct error *page_write(struct sink *sink, const struct profile *profile,
+	const struct question *question, const struct page_options *options)
 {
 	const struct writer_options all = {.metric = profile->default_metric};
-	struct str text = template_text();
-	const char *at = text.size ? memmem(text.data, text.size, place.data, place.size) : NULL;
+	struct str rest = template_text();
 	struct sink bytes;
 
-	if (at == NULL)
+	if (!page_is_built())
 		return no_page();
-	struct str before = {text.data, (size_t)(at - text.data)};
-	struct str after = {at + place.size, text.size - before.size - place.size};
-
 	sink_init_memory(&bytes);
 	struct error *err = writer_sonde.write(&bytes, profile, &all);
+
+	if (err == NULL && put_until(sink, &rest, place_connect))
+		strbuf_add(&sink->text, options->served ? STR("'self'") : STR("'none'"));
+	if (err == NULL && put_until(sink, &rest, place_data))
+		put_data(sink, profile, question, options, strbuf_str(&bytes.text));
+	if (err == NULL && put_until(sink, &rest, place_code) && options->code)
+		put_code(sink, profile, options->code);
 	if (err == NULL)
-		put_page(sink, before, after, profile, question, strbuf_str(&bytes.text));
+		strbuf_add(&sink->text, rest);
 	strbuf_deinit(&bytes.text);
 	return err;
 }

@@ -8,14 +8,27 @@
 
 #include "base/error.h"
 #include "base/sink.h"
+#include "code/annotate_code.h"
 #include "session/question.h"
 
+struct page_options {
+	/* Where the code that the page carries comes from, and which; NULL: it carries none. */
+	const struct annotate_wanted *code;
+	/*
+	 * The name of the profile at the server that sends the page (serve/http.h), which the page
+	 * then asks for code; NULL: the page is a file, and asks nobody.
+	 */
+	const char *served;
+};
+
+/* Whether this program was built with pages. */
+bool page_is_built(void);
 /*
  * Writes the page of a profile, which first shows what a settled question asks for.
  * ERROR_UNSUPPORTED if this program was built without the page; else errors are those of the
  * profile, and the sink keeps its own.
  */
-must_use struct error *page_write(
-	struct sink *sink, const struct profile *profile, const struct question *question);
+must_use struct error *page_write(struct sink *sink, const struct profile *profile,
+	const struct question *question, const struct page_options *options);
 
 #endif

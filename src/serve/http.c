@@ -25,6 +25,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/vec.h"
+#include "page/page.h"
 #include "serve/answering.h"
 #include "serve/http_check.h"
 #include "serve/http_index.h"
@@ -51,6 +52,7 @@
 	"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 #define POLICY_INDEX                                                                               \
 	"default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+#define TYPE_PAGE "text/html; charset=utf-8"
 /* A flame graph has a script; the sandbox gives it an origin that can reach nothing. */
 #define POLICY_SVG                                                                                 \
 	"default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "              \
@@ -187,10 +189,35 @@ static void make_ready(struct exchange *x, enum answering_state outcome)
 	MHD_resume_connection(x->connection);
 }
 
+/* A page names its own policy, by the digests of its scripts; the caller frees this one. */
+static char *policy_of_page(const struct strbuf *page)
+{
+	static const char before[] = "http-equiv=\"Content-Security-Policy\" content=\"";
+	const char *at = page->data ? strstr(page->data, before) : NULL;
+	const char *end = at ? strchr(at + sizeof(before) - 1, '"') : NULL;
+
+	if (end == NULL)
+		return xstrdup(POLICY_NOTHING);
+	at += sizeof(before) - 1;
+	return xasprintf("%.*s; frame-ancestors 'none'", (int)(end - at), at);
+}
+
+static enum MHD_Result respond_page(struct exchange *x)
+{
+	char *policy = policy_of_page(&x->answering.text);
+	enum MHD_Result result =
+		respond(x->connection, MHD_HTTP_OK, x->type, policy, &x->answering.text);
+
+	free(policy);
+	return result;
+}
+
 static enum MHD_Result respond_ready(struct exchange *x)
 {
 	struct strbuf *text = &x->answering.text;
 
+	if (x->outcome == ANSWERING_DONE && x->request.kind == REQUEST_PAGE)
+		return respond_page(x);
 	if (x->outcome == ANSWERING_DONE)
 		return respond(x->connection, MHD_HTTP_OK, x->type, x->policy, text);
 	strbuf_add(text, STR(""));
@@ -271,7 +298,9 @@ static const char *type_of(const char *format)
 static struct error *read_options(struct exchange *x)
 {
 	struct options_reading o = {.request = &x->request};
-	bool has_format = x->request.kind != REQUEST_RECORDING && x->request.kind != REQUEST_SOURCE;
+	bool is_page = x->request.kind == REQUEST_PAGE;
+	bool has_format = x->request.kind != REQUEST_RECORDING &&
+			  x->request.kind != REQUEST_SOURCE && !is_page;
 
 	MHD_get_connection_values_n(x->connection, MHD_GET_ARGUMENT_KIND, read_option, &o);
 	if (o.err == NULL && has_format && o.format == NULL)
@@ -279,7 +308,7 @@ static struct error *read_options(struct exchange *x)
 	if (o.err)
 		return o.err;
 	x->policy = POLICY_NOTHING;
-	x->type = "text/plain; charset=utf-8";
+	x->type = is_page ? TYPE_PAGE : "text/plain; charset=utf-8";
 	if (has_format)
 		x->type = type_of(o.format ? o.format : "json");
 	if (x->request.kind == REQUEST_RECORDING)
@@ -366,17 +395,12 @@ static const char *refusal_text(unsigned status)
 	}
 }
 
-static enum MHD_Result respond_page(struct http *http, struct MHD_Connection *connection)
+static enum MHD_Result respond_index(struct http *http, struct MHD_Connection *connection)
 {
-	const struct http_page *page = http->options->page;
 	struct strbuf text = {0};
 
-	if (page)
-		strbuf_add(&text, (struct str){page->data, page->size});
-	else
-		http_index_put(http->served, &text);
-	return respond(connection, MHD_HTTP_OK, "text/html; charset=utf-8",
-		page ? page->policy : POLICY_INDEX, &text);
+	http_index_put(http->served, &text);
+	return respond(connection, MHD_HTTP_OK, TYPE_PAGE, POLICY_INDEX, &text);
 }
 
 static enum MHD_Result route(struct http *http, struct MHD_Connection *connection,
@@ -387,13 +411,15 @@ static enum MHD_Result route(struct http *http, struct MHD_Connection *connectio
 		enum request_kind kind;
 	} routes[] = {{STR("ask"), REQUEST_REPORT}, {STR("annotate"), REQUEST_ANNOTATE},
 		{STR("diff"), REQUEST_DIFF}, {STR("recording"), REQUEST_RECORDING},
-		{STR("source"), REQUEST_SOURCE}};
+		{STR("source"), REQUEST_SOURCE}, {STR("page"), REQUEST_PAGE}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(routes); i++)
 		if (str_equal(path, routes[i].path))
 			return begin(http, connection, peer, routes[i].kind, context);
-	if (path.size == 0)
-		return respond_page(http, connection);
+	if (path.size == 0 && http->served->count == 1 && page_is_built())
+		return begin(http, connection, peer, REQUEST_PAGE, context);
+	if (path.size == 0 || str_equal(path, STR("index")))
+		return respond_index(http, connection);
 	if (str_equal(path, STR("files"))) {
 		struct strbuf text = {0};
 

@@ -5,7 +5,9 @@
  * Serves files over HTTP to one person's browser: on the loopback address or a Unix socket, behind
  * a random token in the URL.  Below /TOKEN/:
  *
- *	(nothing)	the page: options->page, or an index of reports that needs no script
+ *	(nothing)	the page of the only file; or the index, if there are more, or no pages
+ *	index		links to pages and reports, without script
+ *	page?…		the page of a file
  *	files		what is served, as JSON
  *	ask?…		a report, by the names of the command line's options; format: default json
  *	annotate?…	one function's lines and instructions
@@ -18,18 +20,10 @@
 
 #include "serve/served.h"
 
-/* One document for the browser, with everything in it. */
-struct http_page {
-	const char *data;
-	size_t size;
-	const char *policy; /* its Content-Security-Policy */
-};
-
 struct http_options {
 	uint16_t port;	    /* 0: any */
 	const char *socket; /* the path of a Unix socket instead; NULL: none */
 	bool opens_browser;
-	const struct http_page *page; /* NULL: the index */
 };
 
 /* Serves until SIGINT or SIGTERM.  ERROR_UNSUPPORTED in a build without libmicrohttpd. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/escape.h"
+#include "page/page.h"
 #include "view/brief.h"
 #include "view/views.h"
 
@@ -72,6 +73,8 @@ static bool has_view(const struct profile *p, const struct view *view)
 
 static void add_views(struct strbuf *out, struct str file, const struct profile *p)
 {
+	if (page_is_built())
+		add_link(out, "page", file, "", "page");
 	for (const struct view *const *view = views; *view; view++) {
 		char options[96];
 

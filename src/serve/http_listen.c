@@ -88,6 +88,9 @@ void http_listen_deinit(struct http_listen *l)
 static char *make_opened(const char *url)
 {
 	const char *folder = getenv("XDG_RUNTIME_DIR");
+
+	if (folder == NULL || *folder == '\0')
+		folder = getenv("TMPDIR");
 	char *path = xasprintf("%s/sonde-XXXXXX.html", folder && *folder ? folder : "/tmp");
 	char *page = xasprintf("<!DOCTYPE html>\n<meta charset=\"utf-8\">\n"
 			       "<meta http-equiv=\"refresh\" content=\"0; url=%s\">\n"

@@ -64,33 +64,30 @@ const struct mcp_tool mcp_tools[] = {
 	{.name = "profiles",
 		.title = "List the profiles",
 		.description = "List the CPU profiles that can be asked about: program, what was "
-			       "measured, and "
-			       "how good each recording is. Begin here.",
+			       "measured, and how good each recording is. "
+			       "Begin here.",
 		.arguments = no_arguments,
 		.answer = answer_profiles},
 	{.name = "report",
 		.title = "Where the time goes",
 		.description =
-			"Report where a program spent its time. The default view, functions, lists "
-			"the "
-			"heaviest functions: exclusive is time in the function itself, inclusive "
-			"also in "
-			"what it called; ± is the margin of error from sampling. Other views: tree "
-			"(call tree, recursion collapsed), graph, modules, lines, threads, zones, "
-			"heat "
-			"(when), stats (how good the recording is). Filters (focus, ignore, "
-			"thread, time …) "
-			"select samples; a list applies a filter several times. Rows have ids (@…) "
-			"that "
-			"callers and annotate take.",
+			"Report where a program spent its time. "
+			"The default view, functions, lists the heaviest functions: exclusive is "
+			"time in the function itself, inclusive also in what it called; ± is the "
+			"margin of error from sampling. "
+			"Other views: tree (call tree, recursion collapsed), graph, modules, "
+			"lines, threads, zones, heat (when), stats (how good the recording is). "
+			"Filters (focus, ignore, thread, time …) select samples; a list applies a "
+			"filter several times. "
+			"Rows have ids (@…) that callers and annotate take.",
 		.kind = REQUEST_REPORT,
 		.arguments = of_profile,
 		.options = report_tables},
 	{.name = "callers",
 		.title = "Who calls a function, and what it calls",
-		.description = "Show the callers and callees of one function, and how much of its "
-			       "time is on "
-			       "whose behalf: who makes all these calls, and what they cost.",
+		.description =
+			"Show the callers and callees of one function, and how much of its time is "
+			"on whose behalf: who makes all these calls, and what they cost.",
 		.kind = REQUEST_REPORT,
 		.arguments = of_function,
 		.required = 1,
@@ -100,8 +97,7 @@ const struct mcp_tool mcp_tools[] = {
 	{.name = "annotate",
 		.title = "The lines and instructions of a function",
 		.description = "Show one function's source lines, and instructions, with the time "
-			       "spent at each: "
-			       "which line is slow, and why.",
+			       "spent at each: which line is slow, and why.",
 		.kind = REQUEST_ANNOTATE,
 		.arguments = of_annotate,
 		.required = 1,
@@ -110,8 +106,8 @@ const struct mcp_tool mcp_tools[] = {
 	{.name = "diff",
 		.title = "What changed between two profiles",
 		.description = "Compare two profiles, function by function or in any other view: "
-			       "what became "
-			       "slower or faster. A * marks changes beyond sampling noise.",
+			       "what became slower or faster. "
+			       "A * marks changes beyond sampling noise.",
 		.kind = REQUEST_DIFF,
 		.arguments = of_diff,
 		.required = 2,

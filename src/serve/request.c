@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "code/machine_code.h"
 #include "formats/writers.h"
+#include "page/page.h"
 #include "session/comparison.h"
 
 void request_init(struct request *r, enum request_kind kind, const struct served *served,
@@ -158,7 +160,9 @@ static struct error *answer_report(
 static struct error *answer_annotate(
 	struct request *r, struct sink *sink, void (*begin)(struct sink *sink))
 {
-	const struct annotate_wanted wanted = {.root = r->served->root,
+	const struct machine_code machine = {.root = r->served->root};
+	const struct annotate_wanted wanted = {.code = &machine_code_provider,
+		.data = &machine,
 		.without_source = r->instructions && !r->source,
 		.without_instructions = r->source && !r->instructions};
 	struct annotated *annotated;
@@ -234,6 +238,16 @@ static struct error *answer_source(
 	return NULL;
 }
 
+static struct error *answer_page(
+	struct request *r, struct sink *sink, void (*begin)(struct sink *sink))
+{
+	const struct page_options options = {.served = r->file->name};
+
+	if (page_is_built())
+		begin(sink);
+	return page_write(sink, session_profile(r->file->session), &r->question, &options);
+}
+
 struct error *request_answer(struct request *r, struct sink *sink, void (*begin)(struct sink *sink))
 {
 	switch (r->kind) {
@@ -245,6 +259,8 @@ struct error *request_answer(struct request *r, struct sink *sink, void (*begin)
 		return answer_recording(r, sink, begin);
 	case REQUEST_SOURCE:
 		return answer_source(r, sink, begin);
+	case REQUEST_PAGE:
+		return answer_page(r, sink, begin);
 	case REQUEST_REPORT:
 		break;
 	}

@@ -26,6 +26,7 @@ enum request_kind {
 	REQUEST_DIFF,
 	REQUEST_RECORDING, /* the profile as sonde writes it */
 	REQUEST_SOURCE,	   /* a source file that the profile names, below the root */
+	REQUEST_PAGE,	   /* the page of the profile, which asks this server for code */
 };
 
 struct request {

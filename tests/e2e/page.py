@@ -8,7 +8,9 @@ import shutil
 
 import harness
 from harness import Skip, check, run, sonde
+import recording
 from npm import package
+from served import Server
 
 DRIVER = pathlib.Path(__file__).with_name("page_driver.mjs")
 MIB = 1 << 20
@@ -53,12 +55,12 @@ def page_of(folder, path, *options):
 
 
 def drive(out, *steps, fails=False, fragment="", **more):
-	"""What each step gave; the page has no error and asks nobody for anything."""
+	"""What each step gave; the page, a file or a URL, has no error and asks nobody else for anything."""
 	program = shutil.which("chromium") or shutil.which("chromium-browser")
 	if program is None:
 		raise Skip("there is no chromium")
 	playwright = package("playwright-core", "1.56.1")
-	url = out.resolve().as_uri()
+	url = out if isinstance(out, str) else out.resolve().as_uri()
 	given = {"url": url, "steps": [["open", url + fragment], *map(list, steps)], **more}
 	result = check(run("node", DRIVER, playwright, program, input=json.dumps(given).encode()))
 	told = json.loads(result.out)
@@ -123,6 +125,67 @@ def test_a_persons_work(folder):
 	assert len(chips) == 1 and chips[0].startswith("time 800ms – 1s"), chips
 	assert back == hottest, (back, hottest)
 	assert "function=malloc" in link, link
+
+
+def recorded(folder):
+	recording.needs_sampling()
+	return recording.record(folder, recording.program(folder, "shares"), 400).path
+
+
+def annotated(path, name, *options):
+	return json.loads(check(sonde("annotate", path, name, "--format", "json", *options)).out)
+
+
+def test_code_that_the_page_carries(folder):
+	"""Lines and instructions with figures, by the page's own session: what `sonde annotate` prints, whole, also under filters."""
+	path = recorded(folder)
+	out = page_of(folder, path, "--embed", "source,asm")
+	asked = [(name, options) for name in ("own_a", "shared", "main") for options in ([], [["focus", "via_b"]])]
+	answers = drive(out, *(["eval", f"{SESSION}.annotate(0, {json.dumps(options)}, {json.dumps(name)})"] for name, options in asked))
+	for (name, options), answer in zip(asked, answers):
+		wanted = annotated(path, name, *(f"--{key}={value}" for key, value in options))
+		assert answer == wanted, (name, options)
+		kinds = {row["kind"] for row in answer["rows"] if row["text"]}
+		assert {"line", "instruction"} <= kinds or (name == "own_a" and options), (name, kinds)
+
+
+def test_the_hottest_line_is_in_sight(folder):
+	"""By clicks: a function, its code, the next hottest line; the figures are those of `sonde annotate`."""
+	path = recorded(folder)
+	rows = annotated(path, "own_a")["rows"]
+	hottest = sorted((row for row in rows if row["exclusive"]), key=lambda row: -row["exclusive"])
+	where = [f"{pathlib.Path(row['file']).name}:{row['line']}" if row["kind"] == "inline" else row["text"].replace("\t", "    ").strip()
+		for row in hottest]
+	*_, first, _, _, second = drive(page_of(folder, path, "--embed=source,asm"), ["press", "3"], ["click", f"{ROWS}:has-text('own_a')"],
+		["press", "6"], ["see", f"{ROWS}.cursor .code"], ["texts", f"{ROWS}.cursor .code"],
+		["click", "button[title='the next hottest line']"], ["see", f"{ROWS}.cursor .code"], ["texts", f"{ROWS}.cursor .code"])
+	assert where[0] in first[0] and where[1] in second[0], (first, second, where[:3])
+
+
+def test_without_code_figures_are_there(folder):
+	path = recorded(folder)
+	wanted, given = annotated(path, "own_a"), drive(page_of(folder, path), ["eval", f"{SESSION}.annotate(0, [], 'own_a')"])[0]
+	def figures(answer, kind):
+		return sum(row["exclusive"] for row in answer["rows"] if (row["kind"] == "instruction") == kind)
+	for kind in (False, True):
+		assert figures(given, kind) == figures(wanted, kind) > 0
+	assert all(row["text"] is None for row in given["rows"])
+	assert any("--embed" in note["text"] for note in given["notes"]), given["notes"]
+	only = drive(page_of(folder, path, "--embed", "asm"), ["eval", f"{SESSION}.annotate(0, [], 'own_a')"])[0]
+	assert {row["kind"] for row in only["rows"]} == {"instruction"} and all(row["text"] for row in only["rows"])
+	for wrong in (["--embed", "source"], ["--embed", "code", "--format", "html"]):
+		assert sonde("report", path, *wrong).status == 2
+
+
+def test_the_page_of_a_server(folder):
+	"""Asks its server for code, which has what the command line has below the root."""
+	path = recorded(folder)
+	with Server(path, "--source-root", "/") as server:
+		if b'id="worker"' not in server.get()[2]:
+			raise Skip("built without pages")
+		*_, rows = drive(server.url, ["press", "3"], ["click", f"{ROWS}:has-text('spin')"], ["press", "6"], ["texts", f"{ROWS} .code"])
+	lines = [row["text"] for row in annotated(path, "spin")["rows"] if row["kind"] == "line"]
+	assert [row.strip() for row in rows[:len(lines)]] == [line.replace("\t", "    ").strip() for line in lines], (rows, lines)
 
 
 def test_figures_are_written_as_text_has_them(folder):

@@ -40,6 +40,7 @@ const does = {
 		await page.waitForTimeout(50)
 		await settled()
 	},
+	see: async selector => { await page.waitForSelector(selector) },
 	texts: async selector => page.locator(selector).allInnerTexts(),
 	eval: async source => page.evaluate(source),
 	script: async file => { await page.evaluate(fs.readFileSync(file, "utf8")) },

@@ -17,87 +17,10 @@ import time
 import urllib.parse
 
 import harness
+from served import Server, raise_missing, slow_profile, wait_until
 
 IN = harness.SOURCE_ROOT / "tests" / "golden" / "in"
 TOKEN_SIZE = 32
-
-
-class Server:
-	"""A running server; url as it printed it."""
-
-	def __init__(self, *args, cwd=IN, env=None):
-		variables = {k: v for k, v in os.environ.items() if k not in ("SSH_CONNECTION", "DISPLAY", "WAYLAND_DISPLAY")}
-		self.process = subprocess.Popen([harness.SONDE, "serve", "--no-browser", *map(str, args)], stdout=subprocess.PIPE,
-			stderr=subprocess.PIPE, cwd=cwd, env={**variables, **(env or {})})
-		ready = select.select([self.process.stdout], [], [], 60 * harness.PATIENCE)[0]
-		assert ready, "no URL"
-		self.url = self.process.stdout.readline().decode().strip()
-		if not self.url:
-			raise_missing(self.process.communicate()[1].decode())
-		parts = urllib.parse.urlsplit(self.url)
-		self.port, self.path = parts.port, parts.path
-		self.token = self.path.strip("/")
-
-	def __enter__(self):
-		return self
-
-	def __exit__(self, kind, *_):
-		self.process.send_signal(signal.SIGTERM)
-		try:
-			err = self.process.communicate(timeout=60 * harness.PATIENCE)[1]
-			# With sanitizers, leaks are failures as well.
-			assert kind or self.process.returncode == 0, err
-		finally:
-			self.process.kill()
-
-	def connect(self, timeout=60):
-		return socket.create_connection(("127.0.0.1", self.port), timeout=timeout * harness.PATIENCE)
-
-	def get(self, what="", connection=None, headers=None):
-		"""(status, headers, body) of a good client's request."""
-		client = connection or http.client.HTTPConnection("127.0.0.1", self.port, timeout=60 * harness.PATIENCE)
-		client.request("GET", self.path + what, headers=headers or {})
-		response = client.getresponse()
-		body = response.read()
-		if connection is None:
-			client.close()
-		return response.status, response.headers, body
-
-	def ask(self, what="ask", **options):
-		query = urllib.parse.urlencode([(k.replace("_", "-"), v) for k, vs in options.items()
-			for v in (vs if isinstance(vs, list) else [vs])])
-		return self.get(f"{what}?{query}")
-
-	def good(self, what="ask", **options):
-		status, _, body = self.ask(what, **options)
-		assert status == 200, (status, body[:500])
-		return body
-
-	def raw(self, data, timeout=30):
-		"""All that comes back for these bytes; the status, or 0 if there is no response."""
-		with self.connect(timeout) as client:
-			try:
-				client.sendall(data)
-			except OSError:
-				pass
-			back = b""
-			# No more comes, so that the server need not wait for that.
-			select.select([client], [], [], 0.5)
-			try:
-				client.shutdown(socket.SHUT_WR)
-				while chunk := client.recv(65536):
-					back += chunk
-					if len(back) > 10 << 20:
-						break
-			except OSError:
-				pass
-		return (int(back.split()[1]) if back.startswith(b"HTTP/1.") else 0), back
-
-
-def raise_missing(message):
-	if "libmicrohttpd" in message:
-		raise harness.Skip("this build has no libmicrohttpd")
-	raise AssertionError(message)
 
 
 def command(*args, cwd=IN):
@@ -175,6 +98,24 @@ def test_the_index_works_without_script(folder):
 			assert server.get(link)[0] == 200, link
 
 
+def test_one_file_is_a_page(folder):
+	"""The page with the profile in it, which may ask this server and nobody else; its lines are those of the file below the root."""
+	hostile = folder / 'a"><script>x<b>&.folded'
+	hostile.write_text("<b>main;f 3\n")
+	for name in ("calc.folded", hostile):
+		with Server(name) as server:
+			status, headers, body = server.get()
+			if b'id="worker"' not in body:
+				raise harness.Skip("built without pages")
+			policy = headers["Content-Security-Policy"]
+			assert status == 200 and "connect-src 'self'" in policy and "script-src 'sha256-" in policy, policy
+			assert "unsafe-inline" not in policy and "http:" not in policy and "*" not in policy, policy
+			assert re.search(rb' data-served="[^"<>]*"', body) and b"<script>x" not in body
+			page = Links()
+			page.feed(server.get("index")[2].decode())
+			assert any(link.startswith("page?profile=") for link in page.links), page.links
+
+
 def test_mistakes_are_explained():
 	with Server("calc.folded", "list.dump") as server:
 		for options, status, word in (({"view": "trees", "profile": "calc.folded"}, 400, b"tree"),
@@ -191,7 +132,7 @@ def test_mistakes_are_explained():
 
 def test_headers_are_strict():
 	with Server("calc.folded") as server:
-		for what in ("", "files", "ask", "ask?format=svg", "nope", "recording", "ask?view=trees"):
+		for what in ("", "index", "page", "files", "ask", "ask?format=svg", "nope", "recording", "ask?view=trees"):
 			_, headers, _ = server.get(what)
 			assert headers["X-Content-Type-Options"] == "nosniff" and headers["Referrer-Policy"] == "no-referrer", what
 			assert headers["Cross-Origin-Opener-Policy"] == headers["Cross-Origin-Resource-Policy"] == "same-origin", what
@@ -464,22 +405,6 @@ def children(pid):
 	return pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
 
 
-def wait_until(condition, what):
-	for _ in range(600):
-		if condition():
-			return
-		time.sleep(0.05)
-	raise AssertionError(what)
-
-
-def slow_profile(folder):
-	path = folder / "slow.folded"
-	with open(path, "w") as file:
-		for i in range(60000):
-			file.write(";".join(f"f{(i * 7919 + d * 104729) % 5000}" for d in range(30)) + f" {i % 5 + 1}\n")
-	return path
-
-
 def test_answers_end_with_their_client(folder):
 	with Server(slow_profile(folder)) as server:
 		server.ask(limit=1)
@@ -577,4 +502,5 @@ def test_usage(folder):
 		harness.check(result, status)
 
 
-harness.main()
+if __name__ == "__main__":
+	harness.main()

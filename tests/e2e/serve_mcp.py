@@ -11,6 +11,7 @@ import time
 
 import harness
 import npm
+from served import slow_profile
 
 IN = harness.SOURCE_ROOT / "tests" / "golden" / "in"
 CALC = IN / "calc.folded"
@@ -355,15 +356,6 @@ def test_a_line_of_100_megabytes():
 		assert client.result("ping") == {}
 		if not harness.SANITIZED:
 			assert resident_kb(client.process.pid) < before + 10000
-
-
-def slow_profile(folder):
-	"""A profile whose inverted tree takes seconds."""
-	path = folder / "slow.folded"
-	with open(path, "w") as file:
-		for i in range(60000):
-			file.write(";".join(f"f{(i * 7919 + d * 104729) % 5000}" for d in range(30)) + f" {i % 5 + 1}\n")
-	return path
 
 
 SLOW = {"name": "report", "arguments": {"view": "tree", "invert": True, "collapse": "none", "limit": 0, "metric": "all"}}

@@ -5,15 +5,16 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useAnswer } from './answer'
 import { Boxes, Flame } from './flame'
 import { Inspector, quoteRegex, quoteWhen } from './inspector'
-import { loadCompiled, loadFiles, type Given } from './load'
-import { Session, type About, type CallersRow, type FlameHead, type Kept, type LanesHead, type Options, type Packed, type Report } from './session'
+import { loadCode, loadCompiled, loadFiles, type Given } from './load'
+import { Session, type About, type CallersRow, type CodeReport, type FlameHead, type Kept, type LanesHead, type Options, type Packed, type Report } from './session'
+import { Source } from './source'
 import { COLLAPSE, FIRST, fromFragment, History, LEVELS, options, toFragment, VIEWS, type Selected, type State, type View } from './state'
 import { Timeline } from './timeline'
 import { amount, duration, grouped, percent } from './units'
 import { Butterfly, Functions, Graph, Statistics, Tree, Zones } from './views'
 
 const TITLES: Record<View, string> = {
-  flame: 'Flame', tree: 'Tree', functions: 'Functions', callers: 'Callers', graph: 'Graph', zones: 'Zones', statistics: 'Statistics',
+  flame: 'Flame', tree: 'Tree', functions: 'Functions', callers: 'Callers', graph: 'Graph', source: 'Source', zones: 'Zones', statistics: 'Statistics',
 }
 const CLOCKS: [string, string][] = [['cpu-time', 'CPU'], ['real-time', 'Real'], ['blocked-time', 'Blocked'], ['preempted-time', 'Preempted']]
 // What may be put before the profile as a filter by hand.
@@ -119,10 +120,10 @@ function Chips({ about, state, kept, total, unit, canUndo, canRedo, onRemove, on
 }
 
 const KEYS: [string, string][] = [
-  ['1 … 7', 'the views'], ['/', 'search'], ['u  U', 'undo, redo'], ['f  i  h  w', 'focus, ignore, hide, charge to the selected function'],
+  ['1 … 8', 'the views'], ['/', 'search'], ['u  U', 'undo, redo'], ['f  i  h  w', 'focus, ignore, hide, charge to the selected function'],
   ['c', 'the next degree of collapsing recursion'], ['v', 'invert: callers below'], ['x', 'take all filters away'], ['t', 'light or dark'],
   ['arrows', 'callers, callees, neighbours; rows of tables'], ['Enter', 'zoom into a box; follow recursion'], ['Escape', 'zoom out; leave a field'],
-  ['j', 'to where recursion goes on'], ['drag', 'select time'], ['?', 'this help'],
+  ['j', 'to where recursion goes on'], ['n  N', 'source: the next hottest line, the one before'], ['drag', 'select time'], ['?', 'this help'],
 ]
 
 function Help({ onClose }: { onClose(): void }) {
@@ -174,13 +175,13 @@ function App({ session, given }: { session: Session; given: Given }) {
     return () => window.removeEventListener('hashchange', read)
   }, [])
 
-  const views = VIEWS.filter(view => (view !== 'zones' || about.has_zones) && (about.has_stacks || !['flame', 'tree', 'callers'].includes(view)))
+  const views = VIEWS.filter(view => (view !== 'zones' || about.has_zones) && (about.has_stacks || !['flame', 'tree', 'callers', 'source'].includes(view)))
   const seen = views.includes(state.view) ? state.view : 'functions'
   const shared = JSON.stringify([state.filters, state.metric, state.level])
   const flame = useAnswer<Packed<FlameHead>>(`flame${seen === 'flame'}${shared}${state.collapse}${state.inverted}`,
     () => seen === 'flame' && about.has_stacks ? session.flame(profile, flameOptions(state)) : null)
   const boxes = useMemo(() => flame.value && new Boxes(flame.value.head, flame.value.columns), [flame.value])
-  const isTable = seen !== 'flame' && seen !== 'callers'
+  const isTable = seen !== 'flame' && seen !== 'callers' && seen !== 'source'
   const report = useAnswer<Report<any> & { of: View }>(`${seen}${shared}${state.collapse}${state.inverted}${state.sort}`,
     () => isTable ? session.report<any>(profile, viewOptions({ ...state, view: seen })).then(r => ({ ...r, of: seen })) : null)
   const facts = useAnswer<Report<Record<string, unknown>>>(`facts${shared}`, () => session.report(profile, [...options(state), ['view', 'stats']]))
@@ -189,6 +190,10 @@ function App({ session, given }: { session: Session; given: Given }) {
     () => about.has_times ? session.lanes(profile, options(untimed), slicesOf(about)) : null)
   const callers = useAnswer<Report<CallersRow>>(`callers${JSON.stringify(state.selected)}${shared}`,
     () => state.selected && about.has_stacks ? callersOf(session, profile, state, state.selected) : null)
+  // Of a function in several load objects, that of the selected one.
+  const code = useAnswer<CodeReport>(`code${seen === 'source'}${JSON.stringify(state.selected)}${shared}`,
+    () => seen === 'source' && state.selected
+      ? loadCode(session, given, options({ ...state, level: 'function' }), state.selected.module ? `${state.selected.module}\`${state.selected.name}` : state.selected.name) : null)
   const search = useMemo(() => searchOf(state.search), [state.search])
   const time = state.filters.find(([name]) => name === 'time')?.[1].split(':').map(t => Number(t.replace('ns', '')))
 
@@ -238,12 +243,16 @@ function App({ session, given }: { session: Session; given: Given }) {
   })
 
   const recursion = seen === 'flame' || seen === 'tree'
-  const busy = seen === 'flame' ? flame.busy : isTable ? report.busy : callers.busy
-  const error = seen === 'flame' ? flame.error : isTable ? report.error : callers.error
+  const busy = seen === 'flame' ? flame.busy : isTable ? report.busy : seen === 'source' ? code.busy : callers.busy
+  const error = seen === 'flame' ? flame.error : isTable ? report.error : seen === 'source' ? code.error : callers.error
   const content = () => {
     if (error) return <p class="empty" role="alert">{error}</p>
     if (seen === 'flame')
       return boxes && <Flame boxes={boxes} zoom={state.zoom} selected={state.selected} search={search} dark={dark} onZoom={zoom => go({ zoom })} onSelect={select} />
+    if (seen === 'source') {
+      if (state.selected === null) return <p class="empty">Choose a function in another view: its code is then here.</p>
+      return code.busy || code.value === null ? <p class="empty">…</p> : <Source report={code.value} />
+    }
     if (seen === 'callers')
       return callers.busy ? <p class="empty">…</p> : <Butterfly report={callers.value} search={search} onSelect={select} />
     if (report.value === null || report.value.of !== seen) return <p class="empty">…</p>

@@ -51,6 +51,7 @@ export function Inspector({ report, isGone, selected, onSelect, onFilter, onView
       <h3>Actions</h3>
       <p class="actions">
         <button onClick={() => onView('callers')}><kbd>4</kbd> callers</button>
+        <button onClick={() => onView('source')}><kbd>6</kbd> source</button>
         <button onClick={() => onFilter('focus', `^${quoteRegex(selected.name)}$`)}><kbd>f</kbd> focus</button>
         <button onClick={() => onFilter('ignore', `^${quoteRegex(selected.name)}$`)}><kbd>i</kbd> ignore</button>
         <button onClick={() => onFilter('hide', `^${quoteRegex(selected.name)}$`)}><kbd>h</kbd> hide</button>

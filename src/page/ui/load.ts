@@ -1,8 +1,13 @@
-// What the page carries: the module, packed with gzip, and the profile's bytes, both in base64.
+// What the page carries: the module, packed with gzip, the profile's bytes, and perhaps code, all in
+// base64.
 
-import type { About, Session } from './session'
+import { Refused, type About, type CodeReport, type Options, type Session } from './session'
 
-export interface Given { profile: number; about: About }
+export interface Given {
+  profile: number
+  about: About
+  served?: string // the profile's name at the server that sent the page
+}
 
 const CODE = new Uint8Array(128)
 for (let i = 0; i < 64; i++) CODE['ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'.charCodeAt(i)] = i
@@ -35,7 +40,18 @@ export async function loadFiles(session: Session): Promise<Given | null> {
   const profile = await session.open(fromBase64(text), name)
   // What `sonde report` was asked for, unless the address already says what to show.
   if (data.dataset.state && location.hash.length < 2) history.replaceState(null, '', `#${data.dataset.state}`)
+  const code = document.getElementById('code')!.textContent!.trim()
+  if (code) await session.carry(profile, fromBase64(code))
   data.remove()
   document.title = `${name} – sonde`
-  return { profile, about: await session.about(profile) }
+  return { profile, about: await session.about(profile), ...(data.dataset.served ? { served: data.dataset.served } : {}) }
+}
+
+// One function's code: of the server, which answers as `sonde annotate`, or as far as it is here.
+export async function loadCode(session: Session, given: Given, options: Options, name: string): Promise<CodeReport> {
+  if (given.served === undefined) return session.annotate(given.profile, options, name)
+  const query = new URLSearchParams([['profile', given.served], ['function', name], ...options.map(([key, value]) => [key, value ?? ''])])
+  const response = await fetch(`annotate?${query}`)
+  if (!response.ok) throw new Refused((await response.text()).trim())
+  return response.json() as Promise<CodeReport>
 }

@@ -64,6 +64,21 @@ export interface TreeRow {
   target: number | null
 }
 
+export interface CodeRow {
+  kind: 'line' | 'inline' | 'instruction'
+  file: string | null
+  line: number | null
+  address: number | null
+  function: string | null
+  depth: number
+  text: string | null
+  exclusive: number
+  inclusive: number
+}
+export interface CodeReport extends Report<CodeRow> {
+  function: FunctionRow & { hottest: { file: string; line: number; exclusive: number } | null }
+}
+
 export type Columns = Record<string, Uint32Array | Float64Array>
 export interface Packed<Head> { head: Head; columns: Columns }
 
@@ -110,7 +125,7 @@ export class Session {
   private worker!: Worker
   private next = 1
   private readonly pending = new Map<number, Pending>()
-  private readonly files: { bytes: Uint8Array; name: string }[] = []
+  private readonly files: { bytes: Uint8Array; name: string; code?: Uint8Array }[] = []
   private ready: Promise<unknown> = Promise.resolve()
 
   constructor(private readonly source: string, private readonly compiled: WebAssembly.Module) {
@@ -124,8 +139,10 @@ export class Session {
     this.worker.onmessage = (event: MessageEvent<FromWorker>) => this.take(event.data)
     this.worker.onerror = event => this.restart(event.message || 'the worker failed')
     this.ready = this.send({ id: 0, start: this.compiled })
-    for (const { bytes, name } of this.files)
+    this.files.forEach(({ bytes, name, code }, profile) => {
       this.ready = this.ready.then(() => this.send({ id: 0, open: bytes, name }))
+      if (code) this.ready = this.ready.then(() => this.send({ id: 0, code, profile }))
+    })
   }
 
   private send(message: ToWorker): Promise<Uint8Array> {
@@ -172,6 +189,12 @@ export class Session {
     return profile
   }
 
+  // The code that goes with a profile.
+  async carry(profile: number, code: Uint8Array): Promise<void> {
+    parse(await this.send({ id: 0, code, profile }))
+    this.files[profile]!.code = code
+  }
+
   private async ask(ask: string, profile: number, more: object): Promise<Uint8Array> {
     await this.ready
     return this.send({ id: 0, ask: { ask, profile, ...more } })
@@ -190,6 +213,10 @@ export class Session {
     const bytes = await this.ask('report', profile, { options })
     parse(bytes)
     return new TextDecoder().decode(bytes)
+  }
+
+  async annotate(profile: number, options: Options, name: string): Promise<CodeReport> {
+    return parse(await this.ask('annotate', profile, { options, function: name }))
   }
 
   async flame(profile: number, options: Options): Promise<Packed<FlameHead>> {

@@ -6,6 +6,7 @@ export interface Exports {
   page_alloc(size: number): number
   page_free(at: number): void
   page_open(data: number, size: number, name: number): void
+  page_code(data: number, size: number, profile: number): void
   page_ask(text: number, size: number): void
   page_reply(): number
   page_reply_size(): number
@@ -65,6 +66,11 @@ export class Module {
     const data = this.put(bytes), text = this.put(new TextEncoder().encode(name + '\0'))
     this.exports.page_open(data, bytes.length, text)
     this.exports.page_free(text)
+    return this.reply()
+  }
+
+  carry(code: Uint8Array, profile: number): Uint8Array {
+    this.exports.page_code(this.put(code), code.length, profile)
     return this.reply()
   }
 

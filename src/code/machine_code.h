@@ -1,0 +1,20 @@
+#ifndef SONDE_CODE_MACHINE_CODE_H
+#define SONDE_CODE_MACHINE_CODE_H
+
+/* Code on this machine: instructions from load objects, and source files. */
+
+#include "code/annotate_code.h"
+#include "obj/disassemble.h"
+#include "obj/source_file.h"
+
+/* The data of machine_code_provider. */
+struct machine_code {
+	struct source_map map;
+	/* Sources and load objects below this folder only; NULL: any.  Borrowed. */
+	const struct source_root *root;
+	enum disassemble_syntax syntax;
+};
+
+extern const struct code_provider machine_code_provider;
+
+#endif
