@@ -16,12 +16,13 @@
 #include "cli/convert_drawing.h"
 #include "cli/convert_options.h"
 #include "cli/options.h"
+#include "model/anonymous.h"
 #include "model/part.h"
 #include "session/filter_options.h"
 #include "session/values.h"
 #include "view/formats.h"
 
-enum { OPTION_COLLAPSE = 100 };
+enum { OPTION_COLLAPSE = 100, OPTION_ANONYMIZE };
 
 static const struct option_row drawing_rows[] = {
 	{OPTION_COLLAPSE, 0, "collapse", VALUE_CHOICE, "DEGREE", CHOICES(collapse_names),
@@ -29,8 +30,15 @@ static const struct option_row drawing_rows[] = {
 	{0},
 };
 
+static const struct option_row names_rows[] = {
+	{OPTION_ANONYMIZE, 0, "anonymize", VALUE_NONE, NULL, {0},
+		"numbers in place of names, for a profile that leaves the house"},
+	{0},
+};
+
 struct convert_arguments {
 	struct convert_options options;
+	bool anonymize;
 	struct filter_options filters;
 };
 
@@ -42,6 +50,10 @@ static struct error *convert_set(void *context, int id, const char *value)
 		return filter_options_set(&a->filters, id, value);
 	if (id == OPTION_COLLAPSE) {
 		a->options.collapse = CHOICE_OF(value, collapse_names);
+		return NULL;
+	}
+	if (id == OPTION_ANONYMIZE) {
+		a->anonymize = true;
 		return NULL;
 	}
 	return convert_options_set(&a->options, id, value);
@@ -149,9 +161,23 @@ static struct error *choose_output(
 	return NULL;
 }
 
-static struct error *convert(
-	const struct convert_options *options, struct filter_options *filters, const char *input)
+/* The profile as it is, or without names. */
+static struct error *write_out(const struct convert_arguments *arguments,
+	const struct writer *writer, int drawing, const struct profile *profile)
 {
+	struct profile *anonymous = arguments->anonymize ? profile_anonymous(profile) : NULL;
+	const struct profile *written = anonymous ? anonymous : profile;
+	struct error *err = writer ? convert_options_write(&arguments->options, writer, written)
+				   : convert_draw(&arguments->options, drawing, written);
+
+	profile_destroy(anonymous);
+	return err;
+}
+
+static struct error *convert(struct convert_arguments *arguments, const char *input)
+{
+	const struct convert_options *options = &arguments->options;
+	struct filter_options *filters = &arguments->filters;
 	int drawing;
 	const struct writer *writer;
 	struct profile *profile;
@@ -167,8 +193,7 @@ static struct error *convert(
 		return err;
 	err = keep_part(filters, &profile);
 	if (err == NULL)
-		err = writer ? convert_options_write(options, writer, profile)
-			     : convert_draw(options, drawing, profile);
+		err = write_out(arguments, writer, drawing, profile);
 	profile_destroy(profile);
 	return err;
 }
@@ -183,7 +208,7 @@ static int convert_run(const struct command *self, int argc, char **argv)
 		return status;
 	if (operands.count != 1)
 		return options_usage_error(self, "name one file to convert");
-	struct error *err = convert(&arguments.options, &arguments.filters, operands.items[0]);
+	struct error *err = convert(&arguments, operands.items[0]);
 
 	filter_options_deinit(&arguments.filters);
 
@@ -191,7 +216,8 @@ static int convert_run(const struct command *self, int argc, char **argv)
 }
 
 static const struct option_group groups[] = {{"Options", convert_rows},
-	{"Folded stacks and flame graphs", drawing_rows}, {"Filters", filter_sample_rows}, {0}};
+	{"Folded stacks and flame graphs", drawing_rows}, {"Names", names_rows},
+	{"Filters", filter_sample_rows}, {0}};
 
 const struct command cmd_convert = {
 	.name = "convert",

@@ -304,6 +304,11 @@ static int report_run(const struct command *self, int argc, char **argv)
 	err = question_settle(question);
 	if (err == NULL && command.options.has_embed && !formats[question->format].is_page)
 		err = error_new(ERROR_USAGE, "--embed is for --format html");
+	if (err == NULL && command.options.anonymize && !formats[question->format].is_page)
+		err = error_new(ERROR_USAGE,
+			"--anonymize is for --format html; sonde convert has it for other formats");
+	if (err == NULL && command.options.anonymize && command.options.has_embed)
+		err = error_new(ERROR_USAGE, "--embed has names, which --anonymize leaves out");
 	is_first = is_first && err == NULL && question->queries[0].view == &view_functions;
 	if (err == NULL && command.live)
 		err = report_live(&command, is_first);

@@ -15,6 +15,7 @@ enum {
 	OPTION_WIDTH,
 	OPTION_NO_PAGER,
 	OPTION_EMBED,
+	OPTION_ANONYMIZE,
 };
 
 static const char *const color_names[] = {"auto", "always", "never", NULL};
@@ -27,6 +28,8 @@ const struct option_row report_file_rows[] = {QUESTION_FORMAT_ROW("default text"
 	{OPTION_EMBED, 0, "embed", VALUE_TEXT, "WHAT", {0},
 		"with --format html: the code of heavy functions that the page carries: source, "
 		"asm, source,asm or none (default)"},
+	{OPTION_ANONYMIZE, 0, "anonymize", VALUE_NONE, NULL, {0},
+		"with --format html: numbers in place of names, for a page that leaves the house"},
 	INPUT_ROW_FROM, INPUT_ROW_EXE, INPUT_ROW_JOBS, QUESTION_MODULES_ROW, {0}};
 
 const struct option_row report_output_rows[] = {
@@ -118,6 +121,9 @@ struct error *report_options_set(void *context, int id, const char *value)
 		break;
 	case OPTION_EMBED:
 		return set_embed(o, value);
+	case OPTION_ANONYMIZE:
+		o->anonymize = true;
+		break;
 	default:
 		return question_set(&o->question, id, value);
 	}

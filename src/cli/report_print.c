@@ -17,6 +17,7 @@
 #include "cli/output.h"
 #include "cli/pager.h"
 #include "code/machine_code.h"
+#include "model/anonymous.h"
 #include "page/page.h"
 #include "session/values.h"
 
@@ -94,8 +95,16 @@ static struct error *draw_page(
 		.without_instructions = !options->embed_asm};
 	struct page_options page = {
 		.code = options->embed_source || options->embed_asm ? &code : NULL};
+	struct question plain = question_default();
 
-	return page_write(sink, profile, &options->question, &page);
+	if (!options->anonymize)
+		return page_write(sink, profile, &options->question, &page);
+	/* Filters have names, too. */
+	struct profile *anonymous = profile_anonymous(profile);
+	struct error *err = page_write(sink, anonymous, &plain, &page);
+
+	profile_destroy(anonymous);
+	return err;
 }
 
 static struct error *draw(const struct report_options *options, const struct answer *answer,

@@ -159,6 +159,7 @@ def test_it_ends_with_the_process(folder):
 	assert "went on" not in r.err, r.err
 
 
+@harness.takes_long
 def test_it_ends_with_the_last_process(folder):
 	program = recording.program(folder, "fate")
 	first = harness.work(200) + 1000 * BEGINNING
@@ -195,6 +196,7 @@ def test_a_duration_of_a_command(folder):
 	wait_until(mark.exists)
 
 
+@harness.takes_long
 def test_as_long_as_a_command(folder):
 	recording.needs_sampling()
 	program = recording.program(folder, "shares")
@@ -399,6 +401,7 @@ def test_few_descriptors(folder):
 	r.check_captured(0.9)
 
 
+@harness.takes_long
 def test_few_descriptors_as_root(folder):
 	recording.needs_root()
 	program = recording.program(folder, "crowd")
@@ -409,6 +412,7 @@ def test_few_descriptors_as_root(folder):
 	check_both_busy(r)
 
 
+@harness.takes_long
 def test_thousands_of_threads(folder):
 	recording.needs_root()
 	program = recording.program(folder, "crowd")
@@ -442,6 +446,7 @@ def descendant(pid, name):
 	return wait_until(find)
 
 
+@harness.takes_long
 def test_another_pid_namespace(folder):
 	program = recording.program(folder, "shares")
 	prefix = unshared(folder, "-p", "-f", "--mount-proc", "--kill-child")
@@ -452,6 +457,7 @@ def test_another_pid_namespace(folder):
 	assert list(roots(r)) == [f"shares ({pid})"]
 
 
+@harness.takes_long
 def test_another_mount_namespace(folder):
 	program = recording.program(folder, "shares")
 	(folder / "inside").mkdir()
@@ -488,6 +494,7 @@ run(sys.argv[1], sys.argv[3])
 """
 
 
+@harness.takes_long
 def test_a_pid_that_is_used_again(folder):
 	recording.needs_root()
 	recording.needs_sampling()
@@ -510,6 +517,7 @@ def test_a_pid_that_is_used_again(folder):
 	assert len(names) == 2 and names[0].split()[1] == names[1].split()[1], shares
 
 
+@harness.takes_long
 def test_a_deleted_program(folder):
 	program = recording.program(folder, "shares")
 	copy = folder / "copy"
@@ -522,6 +530,7 @@ def test_a_deleted_program(folder):
 	r.check_whole()
 
 
+@harness.takes_long
 def test_a_replaced_program(folder):
 	program = recording.program(folder, "shares")
 	copy = folder / "copy"

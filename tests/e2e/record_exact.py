@@ -86,12 +86,14 @@ def test_threads_on_stacks_side_by_side(folder):
 	check_whole(r)
 
 
+@harness.takes_long
 def test_children_by_fork_exec_and_vfork(folder):
 	r = record(folder, recording.program(folder, "processes"), harness.work(800))
 	r.check_truth(r.done.out)
 	check_whole(r)
 
 
+@harness.takes_long
 def test_handlers_on_their_own_stack(folder):
 	"""The interrupted stack is not copied: it is read while the handler goes on, which may come too late."""
 	r = record(folder, recording.program(folder, "signal_stack"), harness.work(1000))

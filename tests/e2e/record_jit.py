@@ -71,6 +71,7 @@ def test_jitdump(folder):
 	assert "jit.lisp" in text, text[:2000]
 
 
+@harness.takes_long
 def test_jitdump_that_is_written_late(folder):
 	"""Then only the code at each place at the beginning of each second is known."""
 	r = record_jit(folder, "late")
@@ -136,6 +137,7 @@ def test_jitdump_with_unwind_information(folder):
 		check_frames(r, depth, 0.995)
 
 
+@harness.takes_long
 def test_jitdump_without_unwind_information(folder):
 	"""What the case above shows is not read off the code: then callers are a guess, and are shown as that."""
 	r = recording.record(folder, recording.program(folder, "jit_frames"), "silent", 30, harness.work(600), cwd=folder)
@@ -143,6 +145,7 @@ def test_jitdump_without_unwind_information(folder):
 	assert guessed > 0.9 * r.total, r.stacks
 
 
+@harness.takes_long
 def test_jitdump_with_broken_records(folder):
 	"""They are skipped and counted, and those next to them hold."""
 	r = recording.record(folder, recording.program(folder, "jit_frames"), "broken", 30, harness.work(600), cwd=folder)
@@ -266,6 +269,7 @@ def record_node(folder, *options):
 	return r
 
 
+@harness.takes_long
 def test_node_with_a_perf_map(folder):
 	before = set(pathlib.Path("/tmp").glob("perf-*.map"))
 	try:

@@ -171,6 +171,7 @@ def test_a_program_that_is_replaced(folder):
 	record_changed(folder, f"mv {other} {folder}/shares")
 
 
+@harness.takes_long
 def test_a_program_that_is_replaced_before_it_is_sampled(folder):
 	"""The file at the path is another one before the first sample of its code is looked at."""
 	other = recording.program(folder, "mutual")
@@ -191,6 +192,7 @@ def test_a_program_in_a_memfd(folder):
 	r.check_whole()
 
 
+@harness.takes_long
 def test_a_program_in_a_memfd_without_build_id(folder):
 	program = recording.program(folder, "shares", "-Wl,--build-id=none")
 	r = recording.record(folder, recording.program(folder, "memfd", "-ldl"), "exec", program,
@@ -212,6 +214,7 @@ def test_a_library_in_a_memfd(folder):
 	record_library_in_memfd(folder)
 
 
+@harness.takes_long
 def test_a_library_in_a_memfd_without_build_id(folder):
 	record_library_in_memfd(folder, "-Wl,--build-id=none")
 
@@ -246,6 +249,7 @@ def test_mount_and_pid_namespaces(folder):
 	assert r.share("shared", exclusive=True) > 0.4
 
 
+@harness.takes_long
 def test_another_root(folder):
 	recording.needs_root()
 	needs("chroot")
@@ -270,18 +274,22 @@ def record_storm(folder, kind, rounds=harness.work(250, least=100)):
 			assert frames[-1] == "in_child" and "main" in frames, frames
 
 
+@harness.takes_long
 def test_a_storm_of_forks(folder):
 	record_storm(folder, "fork")
 
 
+@harness.takes_long
 def test_a_storm_of_vforks(folder):
 	record_storm(folder, "vfork")
 
 
+@harness.takes_long
 def test_a_storm_of_spawns(folder):
 	record_storm(folder, "spawn")
 
 
+@harness.takes_long
 def test_a_storm_of_execs(folder):
 	record_storm(folder, "exec")
 

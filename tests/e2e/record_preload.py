@@ -123,6 +123,7 @@ def test_threads_shorter_than_the_interval(folder):
 	r.check_whole()
 
 
+@harness.takes_long
 def test_libraries_that_come_and_go(folder):
 	one = recording.program(folder, "one.so", "-shared", "-fPIC", "-DCALLED_NAME=called_one",
 		source="plugin")
@@ -135,6 +136,7 @@ def test_libraries_that_come_and_go(folder):
 	r.check_whole()
 
 
+@harness.takes_long
 def test_handlers_on_a_stack_of_their_own(folder):
 	program = recording.program(folder, "signal_stack")
 	r = record(folder, program, harness.work(1000))
@@ -205,6 +207,7 @@ def test_threads_without_room_are_counted(folder):
 	assert r.share("main") + r.share("work") > 0.5, r.stacks
 
 
+@harness.takes_long
 def test_a_program_that_writes_over_our_memory(folder):
 	program = recording.program(folder, "preload_scribbles")
 	r = record(folder, program, harness.work(500))
@@ -237,6 +240,7 @@ def test_time_namespaces(folder):
 			assert abs(real["wait_for_end"] - truth) < 0.05 * truth, (real, r.done.out)
 
 
+@harness.takes_long
 def test_exec_storm(folder):
 	r = record(folder, "sh", "-c", "i=0; while [ $i -lt 300 ]; do /bin/true || echo bad; i=$((i+1)); done")
 	assert r.done.out == "", r.done
@@ -284,6 +288,7 @@ def test_libraries_preloaded_already_stay(folder):
 	assert r.done.out.startswith(f"{library}:"), r.done
 
 
+@harness.takes_long
 def test_programs_that_load_no_library_are_told(folder):
 	program = recording.program(folder, "fate", "-static")
 	r = record(folder, program, harness.work(500), "exit", 3, status=3)
@@ -340,6 +345,7 @@ def test_a_filter_that_lets_us_work_changes_nothing(folder):
 		assert share(r, "before") > 0.05 and share(r, "after") > 0.05, (way, r.stacks)
 
 
+@harness.takes_long
 def test_filters_from_before_an_exec(folder):
 	"""They can't be read: nothing is begun, unless the recorder itself lives under them."""
 	deny, program = recording.program(folder, "deny_perf"), recording.program(folder, "fate")
