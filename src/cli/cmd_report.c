@@ -48,6 +48,7 @@ static const struct option_group groups[] = {
 	{"Clock", question_clock_rows},
 	{"Running programs", live_rows},
 	{"Input and output", report_file_rows},
+	{"Pages (--format html)", report_page_rows},
 	{"Terminal", text_rows},
 	{"Appearance", report_look_rows},
 	{0},

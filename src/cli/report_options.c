@@ -25,12 +25,16 @@ static const char *const color_names[] = {"auto", "always", "never", NULL};
 		OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", {0}, "write to FILE"             \
 	}
 const struct option_row report_file_rows[] = {QUESTION_FORMAT_ROW("default text"), ROW_OUTPUT,
+	INPUT_ROW_FROM, INPUT_ROW_EXE, INPUT_ROW_JOBS, QUESTION_MODULES_ROW, {0}};
+
+const struct option_row report_page_rows[] = {
 	{OPTION_EMBED, 0, "embed", VALUE_TEXT, "WHAT", {0},
 		"with --format html: the code of heavy functions that the page carries: source, "
 		"asm, source,asm or none (default)"},
 	{OPTION_ANONYMIZE, 0, "anonymize", VALUE_NONE, NULL, {0},
 		"with --format html: numbers in place of names, for a page that leaves the house"},
-	INPUT_ROW_FROM, INPUT_ROW_EXE, INPUT_ROW_JOBS, QUESTION_MODULES_ROW, {0}};
+	{0},
+};
 
 const struct option_row report_output_rows[] = {
 	QUESTION_FORMAT_ROW("default text"), ROW_OUTPUT, QUESTION_MODULES_ROW, {0}};

@@ -38,6 +38,8 @@ struct report_options {
 
 /* Options for input and output, and for appearance. */
 extern const struct option_row report_file_rows[], report_look_rows[];
+/* What a page holds, for commands that write one. */
+extern const struct option_row report_page_rows[];
 /* Those of report_file_rows about output, for commands that read no file. */
 extern const struct option_row report_output_rows[];
 /* Those of report_file_rows that apply to any view, for commands with a single view. */
