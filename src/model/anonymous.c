@@ -7,7 +7,7 @@
 #include "model/anonymous.h"
 
 #include <string.h>
-#include <sys/random.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 
@@ -83,7 +83,7 @@ static uint32_t *shuffled(size_t count, struct arena *arena)
 		size_t other;
 
 		/* Without random numbers, the order stays, which is not a name either. */
-		if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		if (getentropy(&random, sizeof(random)) != 0)
 			return order;
 		other = (size_t)(random % (i + 1));
 		uint32_t swapped = order[i];

@@ -13,6 +13,7 @@
  *	flame	the call tree as boxes (analysis/flame.h), with their names
  *	lanes	the threads over time, in "slices" slices of "from" to "to" ns, or of all time
  *	about	the profile itself: metrics, threads, where it is from, how well it was sampled
+ *	diff	what `sonde diff --format json` prints of the profile "old" and this one
  *	annotate	what `sonde annotate --format json` prints of "function", with the code of
  *		page_code in place of this machine's
  */
@@ -31,6 +32,7 @@
 #include "code/annotate_session.h"
 #include "code/carried_code.h"
 #include "page/reply.h"
+#include "session/comparison.h"
 #include "session/session.h"
 #include "view/svg/colours.h"
 #include "view/views.h"
@@ -141,7 +143,7 @@ EXPORT("page_code") void page_code(uint8_t *data, size_t size, size_t profile)
 struct request {
 	struct arena *arena; /* of the texts that the question borrows */
 	char *ask, *function;
-	struct session *session;
+	struct session *session, *old;	 /* old: of a difference */
 	const struct carried_code *code; /* of the session; NULL: none */
 	struct question question;
 	uint64_t from_ns, to_ns; /* of lanes; to 0: all time */
@@ -216,7 +218,9 @@ static struct error *read_member(struct request *r, struct json_reader *json, st
 		return NULL;
 	if (str_equal(key, STR("profile")))
 		return choose_session(r, number);
-	if (str_equal(key, STR("from")))
+	if (str_equal(key, STR("old")) && (uint64_t)number < session_count)
+		r->old = sessions[number];
+	else if (str_equal(key, STR("from")))
 		r->from_ns = (uint64_t)number;
 	else if (str_equal(key, STR("to")))
 		r->to_ns = (uint64_t)number;
@@ -299,6 +303,36 @@ static struct error *ask_report(struct request *r)
 	strbuf_deinit(&reply.bytes);
 	reply.bytes = sink.text;
 	return NULL;
+}
+
+static struct error *ask_diff(struct request *r)
+{
+	const struct text_style style = {0};
+	struct comparison *comparison = NULL;
+	struct answer *made = NULL;
+	struct sink sink;
+	struct error *err = question_put(&r->question, "format", "json");
+
+	r->question.is_difference = true;
+	if (err == NULL && r->old == NULL)
+		err = error_new(ERROR_USAGE, "a difference is asked of two profiles");
+	if (err == NULL)
+		err = question_settle(&r->question);
+	if (err == NULL)
+		err = comparison_of(session_profile(r->old), session_profile(r->session), false,
+			&r->question, &comparison);
+	if (err == NULL)
+		err = comparison_ask(comparison, &r->question, &made);
+	if (err == NULL) {
+		sink_init_memory(&sink);
+		answer_draw(made, &style, &sink);
+		reply_begin(&reply);
+		strbuf_deinit(&reply.bytes);
+		reply.bytes = sink.text;
+	}
+	answer_destroy(made);
+	comparison_close(comparison);
+	return err;
 }
 
 /* Without carried code, lines and addresses have figures but no text. */
@@ -628,6 +662,7 @@ static const struct {
 	{"lanes", ask_lanes},
 	{"about", ask_about},
 	{"annotate", ask_annotate},
+	{"diff", ask_diff},
 };
 
 static struct error *ask(struct request *r)

@@ -16,7 +16,9 @@
 
 struct comparison {
 	struct arena *arena;
-	struct profile *old_profile, *new_profile, *difference;
+	const struct profile *old_profile, *new_profile;
+	struct profile *own_old, *own_new; /* the same, to be freed; NULL: they are borrowed */
+	struct profile *difference;
 	bool normalize;
 	size_t old_runs, new_runs;
 	VEC(const char *) remarks; /* on files that are not fit as evidence */
@@ -103,19 +105,26 @@ static void destroy_runs(struct profile **runs)
 		profile_destroy(runs[k]);
 }
 
+static struct error *subtract(struct comparison *c, struct str metric)
+{
+	return profile_difference_of_shares(
+		c->old_profile, c->new_profile, c->normalize ? metric : STR(""), &c->difference);
+}
+
 /* Joins the runs that were read, and makes the difference; runs and shares are of that metric. */
 static struct error *join_sides(struct comparison *c, struct profile **old_runs,
 	struct profile **new_runs, struct str metric)
 {
 	size_t most = c->old_runs > c->new_runs ? c->old_runs : c->new_runs;
-	struct error *err = join_runs(old_runs, c->old_runs, metric, most, &c->old_profile);
+	struct error *err = join_runs(old_runs, c->old_runs, metric, most, &c->own_old);
 
 	if (err == NULL)
-		err = join_runs(new_runs, c->new_runs, metric, most, &c->new_profile);
-	if (err == NULL)
-		err = profile_difference_of_shares(c->old_profile, c->new_profile,
-			c->normalize ? metric : STR(""), &c->difference);
-	return err;
+		err = join_runs(new_runs, c->new_runs, metric, most, &c->own_new);
+	if (err)
+		return err;
+	c->old_profile = c->own_old;
+	c->new_profile = c->own_new;
+	return subtract(c, metric);
 }
 
 struct error *comparison_open(const struct comparison_sides *sides, const struct question *question,
@@ -146,12 +155,43 @@ struct error *comparison_open(const struct comparison_sides *sides, const struct
 	return err;
 }
 
+/* Remarks on a profile that is unfit as evidence. */
+static void judge_open(struct comparison *c, const struct profile *profile)
+{
+	static const struct comparison_sides lenient;
+
+	error_destroy(judge(c, &lenient, profile_string(profile, profile->source).data, profile));
+}
+
+struct error *comparison_of(const struct profile *old_profile, const struct profile *new_profile,
+	bool normalize, const struct question *question, struct comparison **comparison)
+{
+	struct comparison *c = xcalloc(1, sizeof(*c));
+	struct error *err = check_views(question);
+
+	*c = (struct comparison){.arena = arena_create(),
+		.old_profile = old_profile,
+		.new_profile = new_profile,
+		.normalize = normalize,
+		.old_runs = 1,
+		.new_runs = 1};
+	judge_open(c, old_profile);
+	judge_open(c, new_profile);
+	if (err == NULL)
+		err = subtract(c, arena_str(c->arena, question_metric_name(question, new_profile)));
+	if (err)
+		comparison_close(c);
+	else
+		*comparison = c;
+	return err;
+}
+
 void comparison_close(struct comparison *c)
 {
 	if (c == NULL)
 		return;
-	profile_destroy(c->old_profile);
-	profile_destroy(c->new_profile);
+	profile_destroy(c->own_old);
+	profile_destroy(c->own_new);
 	profile_destroy(c->difference);
 	vec_deinit(&c->remarks);
 	arena_destroy(c->arena);

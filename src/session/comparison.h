@@ -41,6 +41,10 @@ struct comparison;
  */
 must_use struct error *comparison_open(const struct comparison_sides *sides,
 	const struct question *question, struct comparison **comparison);
+/* The same of two profiles that are open, without roots; they must outlive the comparison. */
+must_use struct error *comparison_of(const struct profile *old_profile,
+	const struct profile *new_profile, bool normalize, const struct question *question,
+	struct comparison **comparison);
 void comparison_close(struct comparison *comparison);
 
 /*

@@ -7,7 +7,7 @@ import re
 import shutil
 
 import harness
-from harness import Skip, check, run, sonde
+from harness import SOURCE_ROOT, Skip, check, run, sonde
 import recording
 from npm import package
 from served import Server
@@ -188,6 +188,33 @@ def test_the_page_of_a_server(folder):
 	assert [row.strip() for row in rows[:len(lines)]] == [line.replace("\t", "    ").strip() for line in lines], (rows, lines)
 
 
+def test_two_builds_are_compared(folder):
+	"""A second file, dropped: rows and figures are those of `sonde diff`, both ways, under filters, too; undo and the link keep the view."""
+	old, new = (SOURCE_ROOT / "tests/golden/in" / f"diff-{side}.folded" for side in ("old", "new"))
+	wanted = {}
+	for sort in ("exclusive", "inclusive"):
+		wanted[sort] = json.loads(check(sonde("diff", old, new, "--format", "json", "--sort", sort)).out)
+	back = json.loads(check(sonde("diff", new, old, "--format", "json")).out)
+	focus = json.loads(check(sonde("diff", old, new, "--format", "json", "--focus", "eval")).out)
+	rows, by_inclusive, swapped, _, focused = (lambda r: (r[3], r[5], r[9], r[7], r[13]))(drive(page_of(folder, new), ["press", "8"], ["drop", str(old)],
+		["see", ".diff .row"], ["texts", ".diff .row"], ["click", ".diff button:has-text('inclusive')"], ["texts", ".diff .row"],
+		["click", ".diff button:has-text('exclusive')"], ["texts", ".diff .row"],
+		["click", "button:has-text('swap')"], ["texts", ".diff .row"], ["click", "button:has-text('swap')"],
+		["choose", ".chips select", "focus"], ["enter", ".chips input", "eval"], ["texts", ".diff .row"]))
+
+	def figures(shown):
+		"""Change, old, new and name of each row."""
+		return [(row.split()[0], row.split()[-1]) for row in shown]
+
+	def signed(data, column):
+		return [(f"{row[column]:+,}" if row[column] > 0 else f"{row[column]:,}", row["name"]) for row in data["rows"]]
+	assert figures(rows) == signed(wanted["exclusive"], "exclusive"), rows
+	assert figures(by_inclusive) == signed(wanted["inclusive"], "inclusive"), by_inclusive
+	assert figures(swapped) == signed(back, "exclusive"), swapped
+	assert figures(focused) == signed(focus, "exclusive"), focused
+	assert [("no" in row.split()) for row in rows] == [bool(row["significant"]) for row in wanted["exclusive"]["rows"]]
+
+
 def test_figures_are_written_as_text_has_them(folder):
 	"""Units and rounding, halves too: the cells of the page are those of the program's text."""
 	path = folder / "figures.dump"
@@ -296,7 +323,9 @@ def test_pictures_follow_the_theme(folder):
 	"""The mean brightness of what is drawn on both canvases, light, dark, and light again."""
 	bright = """['.timeline', '.flame'].map(s => { const c = document.querySelector(s + ' canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data
 		let sum = 0, count = 0; for (let i = 0; i < d.length; i += 4) if (d[i + 3] === 255) { sum += d[i + 1]; count++ } return sum / count })"""
-	light, _, dark, _, again = drive(page_of(folder, samples(folder)), ["eval", bright], ["press", "t"], ["eval", bright], ["press", "t"], ["eval", bright])
+	sized = """new Promise(done => { const wait = () => ['.timeline', '.flame'].every(s => document.querySelector(s + ' canvas')?.width)
+		? requestAnimationFrame(() => done(true)) : requestAnimationFrame(wait); wait() })"""
+	_, light, _, dark, _, again = drive(page_of(folder, samples(folder)), ["eval", sized], ["eval", bright], ["press", "t"], ["eval", bright], ["press", "t"], ["eval", bright])
 	assert all(d < l - 40 for l, d in zip(light, dark)) and again == light, (light, dark, again)
 
 

@@ -3,10 +3,11 @@
 import { render } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useAnswer } from './answer'
+import { askDiff, Diff, type Other } from './diff'
 import { Boxes, Flame } from './flame'
 import { Inspector, quoteRegex, quoteWhen } from './inspector'
 import { loadCode, loadCompiled, loadFiles, type Given } from './load'
-import { Session, type About, type CallersRow, type CodeReport, type FlameHead, type Kept, type LanesHead, type Options, type Packed, type Report } from './session'
+import { Session, type About, type CallersRow, type CodeReport, type DiffReport, type FlameHead, type Kept, type LanesHead, type Options, type Packed, type Report } from './session'
 import { Source } from './source'
 import { COLLAPSE, FIRST, fromFragment, History, LEVELS, options, toFragment, VIEWS, type Selected, type State, type View } from './state'
 import { Timeline } from './timeline'
@@ -14,7 +15,7 @@ import { amount, duration, grouped, percent } from './units'
 import { Butterfly, Functions, Graph, Statistics, Tree, Zones } from './views'
 
 const TITLES: Record<View, string> = {
-  flame: 'Flame', tree: 'Tree', functions: 'Functions', callers: 'Callers', graph: 'Graph', source: 'Source', zones: 'Zones', statistics: 'Statistics',
+  flame: 'Flame', tree: 'Tree', functions: 'Functions', callers: 'Callers', graph: 'Graph', source: 'Source', zones: 'Zones', diff: 'Diff', statistics: 'Statistics',
 }
 const CLOCKS: [string, string][] = [['cpu-time', 'CPU'], ['real-time', 'Real'], ['blocked-time', 'Blocked'], ['preempted-time', 'Preempted']]
 // What may be put before the profile as a filter by hand.
@@ -120,7 +121,7 @@ function Chips({ about, state, kept, total, unit, canUndo, canRedo, onRemove, on
 }
 
 const KEYS: [string, string][] = [
-  ['1 … 8', 'the views'], ['/', 'search'], ['u  U', 'undo, redo'], ['f  i  h  w', 'focus, ignore, hide, charge to the selected function'],
+  ['1 … 9', 'the views'], ['/', 'search'], ['u  U', 'undo, redo'], ['f  i  h  w', 'focus, ignore, hide, charge to the selected function'],
   ['c', 'the next degree of collapsing recursion'], ['v', 'invert: callers below'], ['x', 'take all filters away'], ['t', 'light or dark'],
   ['arrows', 'callers, callees, neighbours; rows of tables'], ['Enter', 'zoom into a box; follow recursion'], ['Escape', 'zoom out; leave a field'],
   ['j', 'to where recursion goes on'], ['n  N', 'source: the next hottest line, the one before'], ['drag', 'select time'], ['?', 'this help'],
@@ -149,6 +150,7 @@ function App({ session, given }: { session: Session; given: Given }) {
   const [dark, setDark] = useState(() => matchMedia('(prefers-color-scheme: dark)').matches)
   const [message, setMessage] = useState('')
   const about = given.about
+  const [other, setOther] = useState<Other | null>(null)
 
   const show = useCallback((next: State) => {
     setState(next)
@@ -181,7 +183,7 @@ function App({ session, given }: { session: Session; given: Given }) {
   const flame = useAnswer<Packed<FlameHead>>(`flame${seen === 'flame'}${shared}${state.collapse}${state.inverted}`,
     () => seen === 'flame' && about.has_stacks ? session.flame(profile, flameOptions(state)) : null)
   const boxes = useMemo(() => flame.value && new Boxes(flame.value.head, flame.value.columns), [flame.value])
-  const isTable = seen !== 'flame' && seen !== 'callers' && seen !== 'source'
+  const isTable = !['flame', 'callers', 'source', 'diff'].includes(seen)
   const report = useAnswer<Report<any> & { of: View }>(`${seen}${shared}${state.collapse}${state.inverted}${state.sort}`,
     () => isTable ? session.report<any>(profile, viewOptions({ ...state, view: seen })).then(r => ({ ...r, of: seen })) : null)
   const facts = useAnswer<Report<Record<string, unknown>>>(`facts${shared}`, () => session.report(profile, [...options(state), ['view', 'stats']]))
@@ -194,6 +196,8 @@ function App({ session, given }: { session: Session; given: Given }) {
   const code = useAnswer<CodeReport>(`code${seen === 'source'}${JSON.stringify(state.selected)}${shared}`,
     () => seen === 'source' && state.selected
       ? loadCode(session, given, options({ ...state, level: 'function' }), state.selected.module ? `${state.selected.module}\`${state.selected.name}` : state.selected.name) : null)
+  const diff = useAnswer<DiffReport>(`diff${seen === 'diff'}${JSON.stringify(other)}${shared}${state.sort === 'inclusive'}`,
+    () => seen === 'diff' && other ? askDiff(session, profile, other, options(state), state) : null)
   const search = useMemo(() => searchOf(state.search), [state.search])
   const time = state.filters.find(([name]) => name === 'time')?.[1].split(':').map(t => Number(t.replace('ns', '')))
 
@@ -243,12 +247,15 @@ function App({ session, given }: { session: Session; given: Given }) {
   })
 
   const recursion = seen === 'flame' || seen === 'tree'
-  const busy = seen === 'flame' ? flame.busy : isTable ? report.busy : seen === 'source' ? code.busy : callers.busy
-  const error = seen === 'flame' ? flame.error : isTable ? report.error : seen === 'source' ? code.error : callers.error
+  const busy = seen === 'flame' ? flame.busy : isTable ? report.busy : seen === 'source' ? code.busy : seen === 'diff' ? diff.busy : callers.busy
+  const error = seen === 'flame' ? flame.error : isTable ? report.error : seen === 'source' ? code.error : seen === 'callers' ? callers.error : ''
   const content = () => {
     if (error) return <p class="empty" role="alert">{error}</p>
     if (seen === 'flame')
       return boxes && <Flame boxes={boxes} zoom={state.zoom} selected={state.selected} search={search} dark={dark} onZoom={zoom => go({ zoom })} onSelect={select} />
+    if (seen === 'diff')
+      return <Diff session={session} name={about.source.split('/').pop() ?? ''} other={other} answer={diff} state={state} search={search}
+        onOther={setOther} onSelect={select} onSort={sort => go({ sort })} />
     if (seen === 'source') {
       if (state.selected === null) return <p class="empty">Choose a function in another view: its code is then here.</p>
       return code.busy || code.value === null ? <p class="empty">…</p> : <Source report={code.value} />
@@ -296,7 +303,7 @@ function App({ session, given }: { session: Session; given: Given }) {
             {busy && <button class="plain" onClick={() => session.cancel()}>computing… cancel</button>}
             {recursion && <><span class="lab">recursion</span><Segments label="Recursion collapsed" values={COLLAPSE.map(c => [c, c] as const)} value={state.collapse} onChange={collapse => go({ collapse })} />
               <span class="seg"><button aria-pressed={state.inverted} onClick={() => go({ inverted: !state.inverted })}>invert</button></span></>}
-            {['functions', 'tree', 'graph', 'flame'].includes(seen) && <select aria-label="Level" value={state.level} onChange={event => go({ level: event.currentTarget.value as State['level'] })}>{LEVELS.map(l => <option key={l}>{l}</option>)}</select>}
+            {['functions', 'tree', 'graph', 'flame', 'diff'].includes(seen) && <select aria-label="Level" value={state.level} onChange={event => go({ level: event.currentTarget.value as State['level'] })}>{LEVELS.map(l => <option key={l}>{l}</option>)}</select>}
           </div>
           <div class="content">{content()}</div>
         </section>

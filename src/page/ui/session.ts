@@ -79,6 +79,10 @@ export interface CodeReport extends Report<CodeRow> {
   function: FunctionRow & { hottest: { file: string; line: number; exclusive: number } | null }
 }
 
+interface Figures { exclusive: number; inclusive: number }
+export interface DiffRow extends FunctionRow { old: Figures; new: Figures; significant: boolean | null }
+export interface DiffReport extends Report<DiffRow> { old: { source: string; total: number }; new: { source: string; total: number } }
+
 export type Columns = Record<string, Uint32Array | Float64Array>
 export interface Packed<Head> { head: Head; columns: Columns }
 
@@ -217,6 +221,11 @@ export class Session {
 
   async annotate(profile: number, options: Options, name: string): Promise<CodeReport> {
     return parse(await this.ask('annotate', profile, { options, function: name }))
+  }
+
+  // This profile minus the old one.
+  async diff(profile: number, old: number, options: Options): Promise<DiffReport> {
+    return parse(await this.ask('diff', profile, { options, old }))
   }
 
   async flame(profile: number, options: Options): Promise<Packed<FlameHead>> {

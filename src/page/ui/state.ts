@@ -3,7 +3,7 @@
 
 import type { Options } from './session'
 
-export const VIEWS = ['flame', 'tree', 'functions', 'callers', 'graph', 'source', 'zones', 'statistics'] as const
+export const VIEWS = ['flame', 'tree', 'functions', 'callers', 'graph', 'source', 'zones', 'diff', 'statistics'] as const
 export type View = typeof VIEWS[number]
 export const COLLAPSE = ['none', 'direct', 'conservative', 'full'] as const
 export const LEVELS = ['function', 'module', 'file', 'line'] as const
