@@ -65,7 +65,8 @@ export function Timeline({ lanes, from, to, dark, onTime, onThread }: Props) {
       context.fillStyle = colour('--line')
       context.fillRect(toX(ns), 0, 1, height)
       context.fillStyle = colour('--dim')
-      context.fillText(duration(ns), toX(ns) + 4, AXIS / 2)
+      const text = duration(ns)
+      if (toX(ns) + 4 + context.measureText(text).width <= width) context.fillText(text, toX(ns) + 4, AXIS / 2)
     }
     context.save()
     context.beginPath()
