@@ -127,6 +127,22 @@ def test_a_persons_work(folder):
 	assert "function=malloc" in link, link
 
 
+def test_ribbons_are_as_thick_as_calls(folder):
+	"""One for each caller and callee with weight, and their stretches of the function's box are the attributed shares."""
+	path = samples(folder)
+	row = report(path, "--view", "callers", "--center", "eval")["rows"][0]
+	_, _, _, ribbons, (tall, own) = drive(page_of(folder, path), ["press", "3"], ["click", f"{ROWS}:has-text('eval')"], ["press", "4"],
+		["eval", "[...document.querySelectorAll('.ribbons path')].map(p => p.getAttribute('d').match(/[\\d.]+/g).map(Number))"],
+		["eval", "['.box', '.own'].map(c => Number(document.querySelector('.ribbons ' + c).getAttribute('height')))"])
+	lines = [line["attributed"] for line in row["callers"] + row["callees"] if line["attributed"]]
+	# M x y C … x1 y1 L x1 y1+h1: the stretch is between the end of the first curve and that of the line after it.
+	assert len(ribbons) == len(lines), (ribbons, lines)
+	for numbers, attributed in zip(ribbons, lines):
+		wanted = attributed / row["inclusive"] * tall
+		assert abs(numbers[9] - numbers[7] - max(wanted, 1)) < 0.01, (numbers, attributed)
+	assert abs(own - row["exclusive"] / row["inclusive"] * tall) < 0.01
+
+
 def recorded(folder):
 	recording.needs_sampling()
 	return recording.record(folder, recording.program(folder, "shares"), 400).path

@@ -5,6 +5,7 @@
 #define Prof_ENABLED
 #include <prof.h>
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -5,6 +5,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { CallersRow, CallLine, FunctionRow, Report, TreeRow } from './session'
 import { sum } from './inspector'
+import { Ribbons } from './ribbons'
 import type { Selected, State } from './state'
 import { Table } from './table'
 import { amount, grouped, percent } from './units'
@@ -167,6 +168,7 @@ export function Butterfly({ report, search, onSelect }: ButterflyProps) {
   return (
     <div class="butterfly">
       <Lines title={`Callers of ${row.name}`} lines={row.callers} report={report} search={search} onSelect={onSelect} base={row.inclusive} />
+      <Ribbons callers={row.callers} callees={row.callees} exclusive={row.exclusive} inclusive={row.inclusive} />
       <Lines title={`What ${row.name} calls`} lines={row.callees} report={report} search={search} onSelect={onSelect} base={row.inclusive} />
       <p class="sum">callers {figure(sum(row.callers))} = inclusive {figure(row.inclusive)} = exclusive {figure(row.exclusive)} + callees {figure(sum(row.callees))}</p>
     </div>
