@@ -143,6 +143,45 @@ def test_ribbons_are_as_thick_as_calls(folder):
 	assert abs(own - row["exclusive"] / row["inclusive"] * tall) < 0.01
 
 
+def game(folder):
+	"""Frames of a program with zones, of two streams; some take thrice as long, because of one zone."""
+	r = random.Random(3)
+	names = ("_global", "frame", "physics", "draw")
+	lines = ["sonde-dump 1", 'source "game"', 'metric "zone-time" "ns" default', 'object zone "[zones]"']
+	for name in names:
+		lines += [f'function "{name}" object "[zones]"', "frame"]
+	lines += ['process 1 start 0 "game"', 'thread 1 process 0 start 0 "main"', "stack 0", 'stack 1 "_global"', 'stack 2 "frame"', 'stack 3 "physics"',
+		'stack 3 "draw"']
+	time, ticks, samples_ = 0, [], []
+	for i in range(150):
+		parts = {2: 400_000, 3: r.randrange(25_000_000, 40_000_000) if i % 40 == 7 else r.randrange(2_500_000, 3_500_000), 4: r.randrange(7_000_000, 9_000_000)}
+		start, time = time, time + sum(parts.values())
+		ticks.append((start, time))
+		samples_ += [f"sample {stack} thread 0 time {time} zone {stack} weight {weight}" for stack, weight in parts.items()]
+	lines += samples_ + [f'tick process 0 "audio" {i} start {i * 10_000_000} end {(i + 1) * 10_000_000}' for i in range(20)]
+	lines += [f'tick process 0 "frame" {i} start {start} end {end}' for i, (start, end) in enumerate(ticks)]
+	path = folder / "game.dump"
+	path.write_text("\n".join(lines + ["end", ""]))
+	return path, ticks
+
+
+def test_a_slow_tick_and_why(folder):
+	"""By clicks: the slowest, the next slowest, all again; zones are those of the command line for that tick."""
+	path, ticks = game(folder)
+	by_length = sorted(range(len(ticks)), key=lambda i: (ticks[i][0] - ticks[i][1], i))
+	told, _, slowest, _, _, second, _, chips, _, everything = drive(page_of(folder, path), ["press", "7"], ["texts", ".ticks p"],
+		["click", ".ticks button:has-text('slowest')"], ["texts", ROWS], ["texts", ".chip"], ["click", ".ticks button:has-text('next slowest')"],
+		["texts", ROWS], ["click", ".ticks button:has-text('slower')"], ["texts", ".chip"], ["click", ".ticks button:has-text('all')"], ["texts", ROWS])[1:]
+	assert "150 ticks" in told[0] and f"number {by_length[0]}" in told[0], told
+	for shown, number in ((slowest, by_length[0]), (second, by_length[1]), (everything, None)):
+		part = [] if number is None else ["--tick", f"{number}:{number + 1}"]
+		rows = report(path, "--view", "zones", *part)["rows"]
+		assert [row.split()[-1].removesuffix("[zones]") or row.split()[-2] for row in shown] == [row["name"] for row in rows], (shown, rows)
+		if number is not None:
+			assert rows[0]["name"] == "physics"
+	assert len(chips) == 1 and chips[0].startswith("time"), chips
+
+
 def recorded(folder):
 	recording.needs_sampling()
 	return recording.record(folder, recording.program(folder, "shares"), 400).path

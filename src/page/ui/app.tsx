@@ -10,6 +10,7 @@ import { loadCode, loadCompiled, loadFiles, type Given } from './load'
 import { Session, type About, type CallersRow, type CodeReport, type DiffReport, type FlameHead, type Kept, type LanesHead, type Options, type Packed, type Report } from './session'
 import { Source } from './source'
 import { COLLAPSE, FIRST, fromFragment, History, LEVELS, options, toFragment, VIEWS, type Selected, type State, type View } from './state'
+import { Ticks } from './ticks'
 import { Timeline } from './timeline'
 import { amount, duration, grouped, percent } from './units'
 import { Butterfly, Functions, Graph, Statistics, Tree, Zones } from './views'
@@ -268,7 +269,11 @@ function App({ session, given }: { session: Session; given: Given }) {
       case 'tree': return <Tree {...shown} />
       case 'functions': return <Functions {...shown} onSort={sort => go({ sort })} />
       case 'graph': return <Graph {...shown} />
-      case 'zones': return <Zones {...shown} />
+      case 'zones':
+        return <div class="source">
+          {lanes.value && <Ticks lanes={lanes.value} from={time?.[0] ?? null} to={time?.[1] ?? null} dark={dark} onTime={setTime} />}
+          <div class="text"><Zones {...shown} /></div>
+        </div>
       case 'statistics': return <Statistics report={report.value} />
     }
   }

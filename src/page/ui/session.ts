@@ -98,6 +98,9 @@ export interface Lane {
 }
 export interface LanesHead { begin: number; slice: number; slices: number; lanes: Lane[]; streams: string[] }
 
+// The stream that is shown if none is chosen: that of Prof_update, as in `--tick`.
+export const mainStream = (head: LanesHead) => Math.max(head.streams.indexOf('frame'), 0)
+
 export class Refused extends Error {}
 export class Cancelled extends Error {}
 

@@ -3,7 +3,7 @@
 // the selection back.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { LanesHead, Packed } from './session'
+import { mainStream, type LanesHead, type Packed } from './session'
 import { duration } from './units'
 
 export const LANE = 22
@@ -33,7 +33,7 @@ export function Timeline({ lanes, from, to, dark, onTime, onThread }: Props) {
   const [view, setView] = useState({ top: 0, height: 0 })
   const [drag, setDrag] = useState<[number, number] | null>(null)
   const begin = head.begin, end = head.begin + head.slice * head.slices, span = Math.max(end - begin, 1)
-  const hasTicks = columns.tick_start!.length > 0
+  const hasTicks = columns.tick_start!.length > 0, stream = mainStream(head), streams = columns.tick_stream!
   const rows = head.lanes.length + (hasTicks ? 1 : 0)
   const plot = Math.max(width - LABEL - 12, 1)
   const toX = (ns: number) => LABEL + (ns - begin) / span * plot
@@ -102,12 +102,13 @@ export function Timeline({ lanes, from, to, dark, onTime, onThread }: Props) {
     })
     if (hasTicks && last > head.lanes.length) {
       const y = AXIS + head.lanes.length * LANE - view.top, starts = columns.tick_start!, ends = columns.tick_end!
-      const lasting = Array.from(starts, (s, i) => ends[i]! - s).sort((a, b) => a - b)
-      const slow = lasting[Math.floor(lasting.length * 0.95)] ?? 0
+      const lasting = Float64Array.from([...streams.keys()].filter(i => streams[i] === stream), i => ends[i]! - starts[i]!).sort()
+      const slow = 2 * (lasting[Math.floor(lasting.length / 2)] ?? 0)
       context.fillStyle = colour('--dim')
-      context.fillText(head.streams[0] ?? 'ticks', 14, y + LANE / 2)
+      context.fillText(head.streams[stream] ?? 'ticks', 14, y + LANE / 2)
       for (let i = 0; i < starts.length; i++) {
-        const x = toX(starts[i]!), w = Math.max(toX(ends[i]!) - x - 0.5, 0.5)
+        if (streams[i] !== stream) continue
+        const x = Math.max(toX(starts[i]!), LABEL), w = Math.max(toX(ends[i]!) - x - 0.5, 0.5)
         context.fillStyle = ends[i]! - starts[i]! > slow ? colour('--hot') : colour(i % 2 ? '--tick' : '--tick-even')
         context.fillRect(x, y + 4, w, LANE - 9)
       }
@@ -142,7 +143,7 @@ export function Timeline({ lanes, from, to, dark, onTime, onThread }: Props) {
     } else if (hasTicks && lane === head.lanes.length) {
       const starts = columns.tick_start!, ends = columns.tick_end!
       for (let i = 0; i < starts.length; i++)
-        if (starts[i]! < a && a <= ends[i]!) onTime([starts[i]! + 1, ends[i]! + 1])
+        if (streams[i] === stream && starts[i]! < a && a <= ends[i]!) onTime([starts[i]! + 1, ends[i]! + 1])
     }
   }
   return (
