@@ -12,7 +12,9 @@ import recording
 from npm import package
 from served import Server
 
-DRIVER = pathlib.Path(__file__).with_name("page_driver.mjs")
+# The browser's programs, the driver, and the package of npm that it needs.
+CHROMIUM = (("chromium", "chromium-browser"), "page_driver.mjs", ("playwright-core", "1.56.1"))
+BROWSER = [CHROMIUM]
 MIB = 1 << 20
 
 
@@ -56,13 +58,14 @@ def page_of(folder, path, *options):
 
 def drive(out, *steps, fails=False, fragment="", **more):
 	"""What each step gave; the page, a file or a URL, has no error and asks nobody else for anything."""
-	program = shutil.which("chromium") or shutil.which("chromium-browser")
+	names, driver, needed = BROWSER[0]
+	program = next(filter(None, map(shutil.which, names)), None)
 	if program is None:
-		raise Skip("there is no chromium")
-	playwright = package("playwright-core", "1.56.1")
+		raise Skip(f"there is no {names[0]}")
+	modules = package(*needed)
 	url = out if isinstance(out, str) else out.resolve().as_uri()
 	given = {"url": url, "steps": [["open", url + fragment], *map(list, steps)], **more}
-	result = check(run("node", DRIVER, playwright, program, input=json.dumps(given).encode()))
+	result = check(run("node", pathlib.Path(__file__).with_name(driver), modules, program, input=json.dumps(given).encode()))
 	told = json.loads(result.out)
 	assert not told["requests"], told["requests"]
 	assert fails or not told["errors"], told["errors"]
