@@ -8,6 +8,7 @@ import re
 import shutil
 
 import harness
+from attaching import wait_until
 from harness import SOURCE_ROOT, check, compile_c, run, sonde
 
 PROGRAM = SOURCE_ROOT / "tests" / "programs" / "traced.c"
@@ -108,6 +109,8 @@ def test_gprofng(folder):
 	done = run("gprofng", "collect", "app", "-H", "on", "-o", folder / "run.er", program, str(harness.work(600)), cwd=folder)
 	if not (folder / "run.er" / "profile").exists():
 		raise harness.Skip(f"gprofng does not record here: {done.err}")
+	# Copies of the program and its libraries, from which names come, may be made after that.
+	wait_until(lambda: any(copy.stat().st_size == program.stat().st_size for copy in (folder / "run.er" / "archives").glob("program_*")))
 	text = check(run("gprofng", "display", "text", "-metrics", "i.totalcpu:e.totalcpu:name", "-functions",
 		folder / "run.er")).out
 	rows = report(folder / "run.er", "--metric", "Total CPU Time")
