@@ -185,6 +185,18 @@ def test_a_slow_tick_and_why(folder):
 	assert len(chips) == 1 and chips[0].startswith("time"), chips
 
 
+def test_a_printed_page(folder):
+	"""Light, one part below the other, without what nobody can press on paper; the screen is then as before."""
+	parts = """[document.documentElement.dataset.theme, ...['header', '.time', '.bar', '.content', 'aside'].map(s => { const r = document.querySelector(s).getBoundingClientRect(); return [r.top, r.bottom] }),
+		[...document.querySelectorAll('input, select, .seg')].filter(e => e.offsetParent).length, document.querySelector('.table .row').innerText]"""
+	steps = [["press", "3"], ["media", "print"], ["eval", parts], ["media", "screen"], ["eval", parts]]
+	_, _, printed, _, shown = drive(page_of(folder, samples(folder)), *steps, dark=True)
+	assert printed[0] == "light" and shown[0] == "dark" and printed[-2] == 0 < shown[-2], (printed, shown)
+	areas = printed[1:6]
+	assert all(above[1] <= below[0] + 1 for above, below in zip(areas, areas[1:])) and areas[3][1] - areas[3][0] > 400, areas
+	assert printed[-1] == shown[-1]
+
+
 def recorded(folder):
 	recording.needs_sampling()
 	return recording.record(folder, recording.program(folder, "shares"), 400).path

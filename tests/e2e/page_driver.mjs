@@ -49,6 +49,7 @@ const does = {
 		await page.waitForSelector(".view, p[role=alert]")
 		await settled()
 	},
+	media: async media => { await page.emulateMedia({ media }); await page.waitForTimeout(200) },
 	shot: async file => { await page.screenshot({ path: file }) },
 }
 

@@ -148,7 +148,7 @@ function App({ session, given }: { session: Session; given: Given }) {
   const history = useRef(new History(fromFragment(location.hash.slice(1))))
   const [state, setState] = useState(history.current.now)
   const [help, setHelp] = useState(false)
-  const [dark, setDark] = useState(() => matchMedia('(prefers-color-scheme: dark)').matches)
+  const [wantsDark, setDark] = useState(() => matchMedia('(prefers-color-scheme: dark)').matches)
   const [message, setMessage] = useState('')
   const about = given.about
   const [other, setOther] = useState<Other | null>(null)
@@ -170,6 +170,14 @@ function App({ session, given }: { session: Session; given: Given }) {
   const undo = () => { if (history.current.undo()) show(history.current.now) }
   const redo = () => { if (history.current.redo()) show(history.current.now) }
 
+  // Paper is light.
+  const [printing, setPrinting] = useState(false)
+  useEffect(() => {
+    const paper = matchMedia('print'), see = () => setPrinting(paper.matches)
+    paper.addEventListener('change', see)
+    return () => paper.removeEventListener('change', see)
+  }, [])
+  const dark = wantsDark && !printing
   // Before the canvases draw, which read their colours from the style.
   document.documentElement.dataset.theme = dark ? 'dark' : 'light'
   useEffect(() => {
