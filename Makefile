@@ -23,22 +23,22 @@ page: ## build the page of `sonde report --format html`, if clang, node and npm 
 test-deps:
 	@.ci/deps test
 
-# The program and the test programs that `make check` runs: units without sanitizers are for check-long.
+# What `make check` runs: the program and half of the test programs, and the other half with sanitizers.
 tests: page $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet program check-programs
 
 everything: page $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet all
 
-asan-tests: page build-asan/build.ninja
-	@ninja -C build-asan --quiet program check-programs
+asan-tests: build-asan/build.ninja
+	@ninja -C build-asan --quiet check-programs
 
 demo: deps all ## record a recursive program and look at it
 	@examples/demo $(BUILD)
 
-# The suite: whole programs as they are shipped, asserts on, and units, fuzz and readers under ASan and UBSan. Warnings
-# are errors in CI (.ci/run); not under sanitizers, whose checks make gcc see things. The other halves are in check-long,
-# with storms, and recording under sanitizers.
+# The suite: whole programs as they are shipped, asserts on, and fuzz and the readers' units under ASan and UBSan.
+# Warnings are errors in CI (.ci/run); not under sanitizers, whose checks make gcc see things. The other halves are in
+# check-long, with storms, and whole programs under sanitizers.
 check: test-deps tests asan-tests ## every test that is quick: some minutes
 	@tests/run $(BUILD):check build-asan:check
 

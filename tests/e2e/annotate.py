@@ -93,6 +93,7 @@ def test_lines_have_their_shares(folder):
 	assert rows(report, "line", line_of("hot line"))[0]["text"].strip().startswith("STEP(3000)")
 
 
+@harness.takes_long
 def test_confidence_adds_margins_alone(folder):
 	"""Half a second of samples tells the hot line's share to some percent, and leaves the figures as they are."""
 	recorded(folder, 500)
@@ -121,6 +122,7 @@ def test_lines_and_instructions_agree(folder):
 	assert max(r["inclusive"] for r in report["rows"]) <= report["function"]["inclusive"] <= report["total"]
 
 
+@harness.takes_long
 def test_recursion_is_counted_once(folder):
 	recorded(folder, 800)
 	report = annotated(folder, "deep")
@@ -208,6 +210,7 @@ def test_source_is_looked_for(folder):
 	assert "no source" in notes(folder, "--source-map", f"{below}={elsewhere}")
 
 
+@harness.takes_long
 def test_filters_choose_the_samples(folder):
 	recorded(folder, 800)
 	assert annotated(folder, "work", "--ignore", "^work$")["function"]["inclusive"] == 0

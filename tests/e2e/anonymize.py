@@ -55,6 +55,7 @@ def no_name_in(folder, path, form):
 		assert "secret" not in check(sonde("convert", out, "-o", "-", "--to", "dump")).out, (path, form)
 
 
+@harness.takes_long
 def test_no_name_is_left(folder):
 	hidden = 0
 	for source in SOURCES:

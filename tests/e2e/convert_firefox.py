@@ -49,6 +49,7 @@ def test_totals(folder):
 	compare(GOLDEN / "shares.folded", folder)
 
 
+@harness.takes_long
 def test_recursion(folder):
 	path = pathlib.Path(folder) / "deep.folded"
 	path.write_text("".join(f"main;{'eval;' * (300 + i)}leaf {i + 1}\n" for i in range(20)))
@@ -61,6 +62,7 @@ def test_metrics(folder):
 		compare(GOLDEN / "recording.dump", folder, "--metric", metric)
 
 
+@harness.takes_long
 def test_inlined_calls(folder):
 	"""Its tree is ours, and shows which calls were inlined."""
 	hash_call = ("hash", 10, True, [])
@@ -92,6 +94,7 @@ def test_timeline(folder):
 	assert seen == {("app", "app", 0), ("app", "app", 15), ("app", "worker", 15), ("tool", "tool", 55)}, seen
 
 
+@harness.takes_long
 def test_hostile_names(folder):
 	path = pathlib.Path(folder) / "names.folded"
 	path.write_bytes('a"b\\c;ä€😀;x\u2028y 3\n'.encode() + b"bad\xff\xfe 2\n")

@@ -41,6 +41,7 @@ def record_whole(path, *command):
 	raise AssertionError("each of ten recordings lost ticks")
 
 
+@harness.takes_long
 def test_what_became_slower_is_marked():
 	old, new = recordings()
 	data, rows = rows_of("diff", old, new)
@@ -57,6 +58,7 @@ def test_what_became_slower_is_marked():
 	assert data["old"]["source"] == str(old) and data["new"]["source"] == str(new)
 
 
+@harness.takes_long
 def test_differences_are_those_of_the_reports():
 	old, new = recordings()
 	for view in ("functions", "modules", "lines", "threads"):

@@ -12,6 +12,7 @@ def evaluate(folder, text):
 	return run(LISP, path)
 
 
+@harness.takes_long
 def test_demo_computes_what_it_should():
 	if harness.SANITIZED:
 		raise harness.Skip("the other build runs the same program")

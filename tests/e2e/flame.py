@@ -88,6 +88,7 @@ def test_difference_is_as_wide_as_the_new(folder):
 	assert int(more[:2], 16) > int(more[4:], 16) and int(less[:2], 16) < int(less[4:], 16), (more, less)
 
 
+@harness.takes_long
 def test_hostile_names_stay_text(folder):
 	names = ['<script>alert(1)</script>', 'a&b"c\'d', 'e\x1b[31mred', 'bidi\u202etxt', 'nonchar\uffff',
 		']]>', 'tab\there', 'x (1, 2%)', '\U0001f525fire', "operator[] (deleted)"]
@@ -141,6 +142,7 @@ def test_load_objects_have_colours_of_their_own():
 	assert alone["f0"] == again["f0"] and alone["g"] == again["g"] == some["g"], (alone, again)
 
 
+@harness.takes_long
 def test_towers_take_one_row(folder):
 	"""A run of 300 frames that only call the next is one row, and boxes too narrow to see take none."""
 	run = ";".join(f"step{i}" for i in range(300))

@@ -169,6 +169,7 @@ def test_open_zones_show_their_time_so_far(folder):
 		assert second["total_ns"] - first["total_ns"] > 290_000_000
 
 
+@harness.takes_long
 def test_watches_for_a_while(folder):
 	with Program(folder, "hard") as program:
 		report = look(program.pid, "--for", "400ms", "--frames", "looks")
@@ -225,6 +226,7 @@ def test_exec_ends_it(folder):
 		assert "has no zones" in result.err
 
 
+@harness.takes_long
 def test_killed_reader_disturbs_nobody(folder):
 	with Program(folder, "hard") as program:
 		for _ in range(5):
@@ -386,6 +388,7 @@ def test_saved_streams_have_their_rows(folder):
 	assert {r["name"]: r["entries"] for r in part["rows"]}["frame"] == 10
 
 
+@harness.takes_long
 def test_saved_events_are_whole(folder):
 	"""The ring is overwritten, many times a second, while it is copied."""
 	with Program(folder, "hard", env={**os.environ, "SONDE_ZONES": "events"}) as program:
@@ -595,6 +598,7 @@ def mutate(file, used, dice):
 	return reversed(old)
 
 
+@harness.takes_long
 def test_hostile_files(folder):
 	path = folder / "bad.zones"
 	with Program(folder) as program:

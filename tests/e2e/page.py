@@ -130,6 +130,7 @@ def test_a_persons_work(folder):
 	assert "function=malloc" in link, link
 
 
+@harness.takes_long
 def test_ribbons_are_as_thick_as_calls(folder):
 	"""One for each caller and callee with weight, and their stretches of the function's box are the attributed shares."""
 	path = samples(folder)
@@ -168,6 +169,7 @@ def game(folder):
 	return path, ticks
 
 
+@harness.takes_long
 def test_a_slow_tick_and_why(folder):
 	"""By clicks: the slowest, the next slowest, all again; zones are those of the command line for that tick."""
 	path, ticks = game(folder)
@@ -185,6 +187,7 @@ def test_a_slow_tick_and_why(folder):
 	assert len(chips) == 1 and chips[0].startswith("time"), chips
 
 
+@harness.takes_long
 def test_a_printed_page(folder):
 	"""Light, one part below the other, without what nobody can press on paper; the screen is then as before."""
 	parts = """[document.documentElement.dataset.theme, ...['header', '.time', '.bar', '.content', 'aside'].map(s => { const r = document.querySelector(s).getBoundingClientRect(); return [r.top, r.bottom] }),
@@ -206,6 +209,7 @@ def annotated(path, name, *options):
 	return json.loads(check(sonde("annotate", path, name, "--format", "json", *options)).out)
 
 
+@harness.takes_long
 def test_code_that_the_page_carries(folder):
 	"""Lines and instructions with figures, by the page's own session: what `sonde annotate` prints, whole, also under filters."""
 	path = recorded(folder)
@@ -219,6 +223,7 @@ def test_code_that_the_page_carries(folder):
 		assert {"line", "instruction"} <= kinds or (name == "own_a" and options), (name, kinds)
 
 
+@harness.takes_long
 def test_the_hottest_line_is_in_sight(folder):
 	"""By clicks: a function, its code, the next hottest line; the figures are those of `sonde annotate`."""
 	path = recorded(folder)
@@ -232,6 +237,7 @@ def test_the_hottest_line_is_in_sight(folder):
 	assert where[0] in first[0] and where[1] in second[0], (first, second, where[:3])
 
 
+@harness.takes_long
 def test_without_code_figures_are_there(folder):
 	path = recorded(folder)
 	wanted, given = annotated(path, "own_a"), drive(page_of(folder, path), ["eval", f"{SESSION}.annotate(0, [], 'own_a')"])[0]
@@ -247,6 +253,7 @@ def test_without_code_figures_are_there(folder):
 		assert sonde("report", path, *wrong).status == 2
 
 
+@harness.takes_long
 def test_the_page_of_a_server(folder):
 	"""Asks its server for code, which has what the command line has below the root."""
 	path = recorded(folder)
@@ -258,6 +265,7 @@ def test_the_page_of_a_server(folder):
 	assert [row.strip() for row in rows[:len(lines)]] == [line.replace("\t", "    ").strip() for line in lines], (rows, lines)
 
 
+@harness.takes_long
 def test_two_builds_are_compared(folder):
 	"""A second file, dropped: rows and figures are those of `sonde diff`, both ways, under filters, too; undo and the link keep the view."""
 	old, new = (SOURCE_ROOT / "tests/golden/in" / f"diff-{side}.folded" for side in ("old", "new"))
@@ -317,6 +325,7 @@ def test_recursion_folds_four_ways(folder):
 		assert total == own == 2000 * 10**6 and boxes == 1 + sum(row["kind"] == "node" and row["direct"] + row["indirect"] != 0 for row in rows), (degree, told[7])
 
 
+@harness.takes_long
 def test_time_is_dragged(folder):
 	path = samples(folder)
 	out = page_of(folder, path)
@@ -326,12 +335,14 @@ def test_time_is_dragged(folder):
 	assert 0 < first < last <= 2001 * 10**6, hash_
 
 
+@harness.takes_long
 def test_mistakes_are_told_where_they_are_made(folder):
 	out = page_of(folder, samples(folder))
 	_, told, chips = drive(out, ["enter", "input[name=when]", "((main"], ["texts", ".message"], ["texts", ".chip"])
 	assert told and "when" in told[0] and chips == ["whole run"] or chips[0].startswith("whole run"), (told, chips)
 
 
+@harness.takes_long
 def test_the_address_restores_a_view(folder):
 	out = page_of(folder, samples(folder))
 	first = drive(out, ["press", "3"], ["enter", "input[name=when]", ".eval->*->.malloc"], ["click", f"{ROWS}:first-child"], ["texts", ROWS], ["eval", "location.hash"])
@@ -339,6 +350,7 @@ def test_the_address_restores_a_view(folder):
 	assert first[3] and again[0] == first[3], (first, again)
 
 
+@harness.takes_long
 def test_what_was_asked_is_shown_first(folder):
 	path = samples(folder)
 	out = page_of(folder, path, "--view", "functions", "--focus", "hash")
@@ -389,6 +401,7 @@ def test_it_can_be_used_by_everybody(folder):
 		assert not found, "\n".join(found)
 
 
+@harness.takes_long
 def test_pictures_follow_the_theme(folder):
 	"""The mean brightness of what is drawn on both canvases, light, dark, and light again."""
 	bright = """['.timeline', '.flame'].map(s => { const c = document.querySelector(s + ' canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data

@@ -91,6 +91,7 @@ def random_folded(folder, seed):
 	return path
 
 
+@harness.takes_long
 def test_random_profiles_agree(folder):
 	page = empty_page(folder)
 	files = [random_folded(folder, seed) for seed in range(ROUNDS)]
@@ -103,6 +104,7 @@ def test_random_profiles_agree(folder):
 		agree(page, [path], r.sample(VIEWS, 4))
 
 
+@harness.takes_long
 def test_files_of_others_agree(folder):
 	"""The seeds of each reader that takes bytes: profiles of many tools, and broken ones."""
 	page = empty_page(folder)

@@ -107,14 +107,17 @@ def test_frame_pointers(folder):
 	same_stacks(record(folder, "-g"))
 
 
+@harness.takes_long
 def test_copied_stacks(folder):
 	same_stacks(record(folder, "--call-graph", "dwarf"))
 
 
+@harness.takes_long
 def test_packed(folder):
 	same_stacks(record(folder, "-g", "-z"))
 
 
+@harness.takes_long
 def test_through_a_pipe(folder):
 	program = compiled(folder)
 	if not shutil.which("perf"):
@@ -184,6 +187,7 @@ def test_lines_of_a_function(folder):
 	assert "sink +=" in text, text
 
 
+@harness.takes_long
 def test_threads_and_processes(folder):
 	path = record(folder, "-g")
 	rows = json.loads(check(sonde("report", path, "--view", "threads", "--format", "json")).out)["rows"]

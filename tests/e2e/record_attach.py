@@ -36,6 +36,7 @@ def test_shares(folder):
 	assert r.json("--view", "stats")["rows"]
 
 
+@harness.takes_long
 def test_without_privileges(folder):
 	program = recording.program(folder, "shares")
 	sonde = open_to_nobody(folder)
@@ -47,6 +48,7 @@ def test_without_privileges(folder):
 	r.check_captured(0.9)
 
 
+@harness.takes_long
 def test_all_threads(folder):
 	program = recording.program(folder, "crowd")
 	with Target(folder, program, 40, 4, ready="ready") as target:
@@ -171,6 +173,7 @@ def test_it_ends_with_the_last_process(folder):
 	assert r.stats["counted"] > 0.85 * (longer + harness.work(200)), r.stats
 
 
+@harness.takes_long
 def test_signals_and_durations_end_it_and_nothing_else(folder):
 	program = recording.program(folder, "crowd")
 	with Target(folder, program, 1, 1, ready="ready") as target:
@@ -388,6 +391,7 @@ def check_told(r):
 FEW_DESCRIPTORS = ["prlimit", "--nofile=256:256"]
 
 
+@harness.takes_long
 def test_few_descriptors(folder):
 	program = recording.program(folder, "crowd")
 	sonde = open_to_nobody(folder)

@@ -101,6 +101,7 @@ def part_unprivileged():
 	return 0.15 if os.getloadavg()[0] > os.cpu_count() else 0.05
 
 
+@harness.takes_long
 def test_waits_are_where_they_are(folder):
 	program = recording.program(folder, "waits")
 	patiently(lambda: check_waits(recording.record(folder, program, ROUNDS), folder, 0.02))
@@ -124,11 +125,13 @@ def denied(folder, program, *args):
 	return r
 
 
+@harness.takes_long
 def test_waits_where_perf_events_are_refused(folder):
 	program = recording.program(folder, "waits")
 	patiently(lambda: check_waits(denied(folder, program, ROUNDS), folder, part_unprivileged()))
 
 
+@harness.takes_long
 def test_preemption_where_perf_events_are_refused(folder):
 	program = recording.program(folder, "hogs")
 	patiently(lambda: check_hogs(denied(folder, program, HOGS_S), folder, 0.06))
@@ -155,6 +158,7 @@ def test_sleepers_that_end_asleep(folder):
 	patiently(lambda: check_children(denied(folder, "sh", "-c", command), folder))
 
 
+@harness.takes_long
 def test_waits_in_functions_with_frame_pointers(folder):
 	program = recording.program(folder, "waits", "-O0", "-fno-omit-frame-pointer")
 	patiently(lambda: check_waits(as_nobody(folder, program, ROUNDS), folder, part_unprivileged()))
@@ -197,6 +201,7 @@ def check_hogs(r, folder, part=0.03):
 	assert inclusive(r, "preempted-time")["work"] > 0.9 * truth
 
 
+@harness.takes_long
 def test_who_could_run_is_preempted(folder):
 	program = recording.program(folder, "hogs")
 	patiently(lambda: check_hogs(recording.record(folder, program, HOGS_S), folder))
@@ -221,6 +226,7 @@ def check_flood(r, folder):
 	assert r.stats["lost"] == 0, r.stats
 
 
+@harness.takes_long
 def test_a_flood_of_switches(folder):
 	program = recording.program(folder, "pingpong")
 	patiently(lambda: check_flood(recording.record(folder, program, round(50000 * harness.WORK)), folder))

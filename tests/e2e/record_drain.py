@@ -130,6 +130,7 @@ def test_duration_is_kept_while_the_recorder_waits(folder):
 	assert r.json("--metric", "cpu-time")["total"] <= 1.05e9, r.stats
 
 
+@harness.takes_long
 def test_duration_is_kept_on_a_busy_machine(folder):
 	program = recording.program(folder, "plunge")
 	with busy(folder, 4 * os.cpu_count()):

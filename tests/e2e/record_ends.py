@@ -67,6 +67,7 @@ def test_ctrl_c_ends_the_target_and_the_recording(folder):
 	assert r.stats["counted"] > 150
 
 
+@harness.takes_long
 def test_progress_is_shown_on_a_terminal(folder):
 	program = recording.program(folder, "fate")
 	pid, terminal, r = record_on_terminal(folder, program, harness.work(400, least=400), "exit", 0)
@@ -120,6 +121,7 @@ def test_signals_to_sonde_detach(folder):
 		wait_for_file(mark)
 
 
+@harness.takes_long
 def test_nohup_stays_in_force(folder):
 	program = recording.program(folder, "fate")
 	running = recording.start(folder, program, harness.work(400, least=400), "exit", 5,
@@ -146,6 +148,7 @@ def test_kill_9_of_sonde_loses_little_and_harms_nothing(folder):
 		wait_for_file(mark)
 
 
+@harness.takes_long
 def test_kill_9_of_the_target(folder):
 	program = recording.program(folder, "fate")
 	for round in range(20 if harness.LONG else 2):

@@ -57,6 +57,7 @@ def check_faults(r, part=0.02):
 	return samples
 
 
+@harness.takes_long
 def test_page_faults_of_a_storm(folder):
 	samples = check_faults(record(folder, "page-faults", 200000, 0))
 	assert samples < 20000, samples
@@ -79,6 +80,7 @@ def test_rare_page_faults_are_all_sampled(folder):
 	check_near("touch_three", rows["touch_three"][1], 300, 0, 30)
 
 
+@harness.takes_long
 def test_fixed_periods(folder):
 	for period in (1, 100):
 		r = record(folder, f"page-faults:period={period}", 8000, 40)
@@ -134,6 +136,7 @@ def test_several_at_once_are_what_each_is_alone(folder):
 	assert "also recorded: cpu-time" in text and "context-switches" in text.splitlines()[2], text
 
 
+@harness.takes_long
 def test_time_is_as_true_as_without(folder):
 	program = recording.program(folder, "shares")
 	r = recording.record(folder, program, harness.work(480), options=["-e", "page-faults,minor-faults"])
@@ -142,6 +145,7 @@ def test_time_is_as_true_as_without(folder):
 	r.check_captured()
 
 
+@harness.takes_long
 def test_events_of_children(folder):
 	program = recording.program(folder, "events")
 	pages = 40000
@@ -156,6 +160,7 @@ def test_events_of_children(folder):
 	check_near("touch_all", rows["touch_all"][1], 2 * pages, 0, slack)
 
 
+@harness.takes_long
 def test_without_privileges(folder):
 	program = recording.program(folder, "events")
 	r = recording.as_nobody(folder, program, 40000, 8, options=["-e", "page-faults"])

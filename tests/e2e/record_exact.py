@@ -44,6 +44,7 @@ def test_shares_are_what_was_programmed(folder):
 	check_whole(r)
 
 
+@harness.takes_long
 def test_recursion_is_walked_to_its_root(folder):
 	r = record(folder, recording.program(folder, "deep"), 10000, harness.work(1000))
 	r.check_truth(r.done.out)
@@ -195,6 +196,7 @@ def start_ns(folder, program, engine):
 	return int(r.done.out) - begin
 
 
+@harness.takes_long
 def test_the_default_does_not_delay_the_exec(folder):
 	"""Loading takes tens of milliseconds, as --engine exact shows, for which no target waits."""
 	needs_exact()

@@ -47,6 +47,7 @@ def test_the_target_has_its_own_limit_of_files(folder):
 	assert r.done.out.splitlines()[:2] == ["100", "300"], r.done
 
 
+@harness.takes_long
 def test_little_memory_to_map(folder):
 	if harness.SANITIZED:
 		raise harness.Skip("sanitizers map terabytes")

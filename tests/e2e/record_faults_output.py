@@ -25,6 +25,7 @@ def kinds(r):
 	return {note["kind"] for note in r.notes}
 
 
+@harness.takes_long
 def test_writes_that_fail(folder):
 	recording.needs_sampling()
 	faults.needs_injection(folder)
@@ -124,6 +125,7 @@ def test_a_pipe_with_a_reader(folder):
 	assert recording.Recording(copy).stats["counted"] > 0.8 * harness.work(100)
 
 
+@harness.takes_long
 def test_a_reader_that_reads_not_holds_up_nobody_but_sonde(folder):
 	program = recording.program(folder, "deep")
 	recording.needs_sampling()

@@ -32,6 +32,7 @@ def as_nobody(folder, *command, name="test.prof", options=(), line="", **more):
 	return recording.Recording(path, done)
 
 
+@harness.takes_long
 def test_each_level_of_paranoia(folder):
 	program = recording.program(folder, "fate")
 	give_to_nobody(folder)
@@ -94,6 +95,7 @@ def test_a_ring_smaller_than_samples_at_a_high_rate(folder):
 	faults.check_accounted(r, r.done.err, 0.9)
 
 
+@harness.takes_long
 def test_many_recordings_of_one_user(folder):
 	"""The memory that one user may lock is for all of their recordings."""
 	program = recording.program(folder, "fate")

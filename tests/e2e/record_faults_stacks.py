@@ -15,6 +15,7 @@ def core_free():
 	resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
+@harness.takes_long
 def test_overflow_is_the_target_s_own_end(folder):
 	program = recording.program(folder, "overflow", "-Wno-infinite-recursion")
 	r = faults.as_if_alone(folder, program, "plain", preexec_fn=core_free)
@@ -76,6 +77,7 @@ def test_overwritten_return_addresses(folder):
 			assert r.stats["critical"] > 0.9 * r.stats["counted"], (lie, r.stats)
 
 
+@harness.takes_long
 def test_lies_cost_little(folder):
 	program = recording.program(folder, "smashed", "-fno-stack-protector")
 	for lie in ("self", "code"):

@@ -22,6 +22,7 @@ def test_a_target_that_closes_all_files(folder):
 	r.check_time("work_for", harness.work(100))
 
 
+@harness.takes_long
 def test_streams_that_are_closed_already(folder):
 	program = recording.program(folder, "fate")
 	recording.needs_sampling()
@@ -49,6 +50,7 @@ def test_a_target_that_leaves_its_folder(folder):
 	recording.Recording(place / path).check_time("work_for", harness.work(100))
 
 
+@harness.takes_long
 def test_a_target_in_another_root(folder):
 	recording.needs_root()
 	jail = folder / "jail"
@@ -118,6 +120,7 @@ def test_signals_to_the_whole_group(folder):
 	assert r.done.status == -signal.SIGTERM and r.stats["counted"] > 0.8 * harness.work(100), r.done
 
 
+@harness.takes_long
 def test_a_group_that_is_suspended(folder):
 	program = recording.program(folder, "fate")
 	running = recording.start(folder, program, harness.work(400, least=400), "exit", 6, start_new_session=True)
@@ -154,6 +157,7 @@ def test_what_a_careless_parent_leaves_reaches_the_target(folder):
 	assert r.done.out
 
 
+@harness.takes_long
 def test_a_target_that_makes_many_mappings(folder):
 	"""Executable ones, the same address again and again."""
 	program = harness.compile_c(folder, f"""

@@ -39,6 +39,7 @@ def check_gap(running):
 			assert total <= 1.05 * r.stats["duration_ns"], (name, total, r.stats)
 
 
+@harness.takes_long
 def test_a_target_that_is_stopped(folder):
 	running, pid = start_fate(folder, harness.work(400, least=400))
 	os.kill(pid, signal.SIGSTOP)
@@ -49,6 +50,7 @@ def test_a_target_that_is_stopped(folder):
 	check_gap(running)
 
 
+@harness.takes_long
 def test_a_target_in_a_frozen_group(folder):
 	running, pid = start_fate(folder, harness.work(400, least=400))
 	with faults.control_group("freezer") as (group, version):
@@ -108,6 +110,7 @@ def test_a_recorder_that_sleeps_for_seconds(folder):
 	assert stats["lost"] > 0 and "samples were lost" in running.err, (stats, running.err)
 
 
+@harness.takes_long
 def test_clocks_that_are_elsewhere(folder):
 	recording.needs_sampling()
 	program = recording.program(folder, "fate")

@@ -40,6 +40,7 @@ def test_perf_map(folder):
 	record_jit(folder, "map")
 
 
+@harness.takes_long
 def test_odd_perf_map(folder):
 	r = record_jit(folder, "odd")
 	assert abs(r.share("jit_first") - 0.25) < 0.1

@@ -64,6 +64,7 @@ def check_stretch(r, keep_ms):
 	assert abs(weighs - used) < 0.02 * used + 5e6, (weighs, used)
 
 
+@harness.takes_long
 def test_the_last_stretch_is_kept(folder):
 	controlled = Controlled(folder, "--keep", "700ms")
 	recording.wait_for_work(controlled.process.pid, 2)
@@ -151,6 +152,7 @@ def test_time_off_the_cpu_is_cut_where_the_stretch_begins(folder):
 	assert kept - 20 <= blocked <= kept + 1, (blocked, kept)
 
 
+@harness.takes_long
 def test_events_are_of_what_is_kept(folder):
 	r = recording.record(folder, "sh", "-c",
 		"i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done; sleep 1.4", options=["--keep", "500ms", "-e", "page-faults"])

@@ -37,10 +37,12 @@ def check_cpus(folder, *options):
 		assert found[f"CPU {cpu}"] >= 0.95 * sum(found.values()), found
 
 
+@harness.takes_long
 def test_cpus(folder):
 	check_cpus(folder)
 
 
+@harness.takes_long
 def test_cpus_of_the_preloaded_library(folder):
 	for cpu in some_cpus():
 		found = rows(pinned(folder, cpu, "--engine", "preload"), "--level", "cpu")

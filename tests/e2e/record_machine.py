@@ -173,6 +173,7 @@ def test_without_rights(folder):
 	assert not (folder / "never.prof").exists()
 
 
+@harness.takes_long
 def test_many_processes_take_no_memory(folder):
 	"""A recorder that forgets the dead is as large after many processes as after some."""
 	if refusal():

@@ -85,6 +85,7 @@ def record_go(folder, *options):
 	return recording.record(folder, program, harness.work(800), options=recording.exact())
 
 
+@harness.takes_long
 def test_go(folder):
 	check_go(record_go(folder))
 
@@ -113,6 +114,7 @@ def check_rust(r, method):
 	assert any(frames.count("code::throw") == 20 for frames, _ in r.stacks)
 
 
+@harness.takes_long
 def test_rust(folder):
 	check_rust(record_rust(folder), "<code::Square as code::Shape>::area")
 
@@ -141,6 +143,7 @@ def record_throws(folder, compiler):
 			assert "main" in frames, frames
 
 
+@harness.takes_long
 def test_exceptions(folder):
 	record_throws(folder, "g++")
 
@@ -166,6 +169,7 @@ def test_a_program_that_is_deleted(folder):
 	record_changed(folder, f"rm {folder}/shares")
 
 
+@harness.takes_long
 def test_a_program_that_is_replaced(folder):
 	other = recording.program(folder, "mutual")
 	record_changed(folder, f"mv {other} {folder}/shares")
@@ -184,6 +188,7 @@ def test_a_program_that_is_replaced_before_it_is_sampled(folder):
 
 # ---- code from elsewhere ----
 
+@harness.takes_long
 def test_a_program_in_a_memfd(folder):
 	program = recording.program(folder, "shares")
 	r = recording.record(folder, recording.program(folder, "memfd", "-ldl"), "exec", program,
@@ -210,6 +215,7 @@ def record_library_in_memfd(folder, *flags):
 	r.check_truth("called_one 1 1\nuse_library 0 1\nmain 0 1\n")
 
 
+@harness.takes_long
 def test_a_library_in_a_memfd(folder):
 	record_library_in_memfd(folder)
 
@@ -238,6 +244,7 @@ def needs_namespaces(*options):
 		raise harness.Skip("such namespaces are not allowed here")
 
 
+@harness.takes_long
 def test_mount_and_pid_namespaces(folder):
 	needs_namespaces("-m", "-p", "-f")
 	program = recording.program(folder, "shares")

@@ -14,6 +14,7 @@ def left_out(r):
 	return float(texts[0].split()[0]) if texts else 0
 
 
+@harness.takes_long
 def test_a_delay_is_left_out(folder):
 	recording.needs_sampling()
 	program = recording.program(folder, "shares")

@@ -31,6 +31,7 @@ def share(r, name):
 	return sum(row["inclusive"] for row in rows if row["name"] == name) / whole
 
 
+@harness.takes_long
 def test_refusals_lead_to_the_library(folder):
 	deny = recording.program(folder, "deny_perf")
 	program = recording.program(folder, "shares")
@@ -88,6 +89,7 @@ def test_threads_have_their_shares_and_names(folder):
 	r.check_whole()
 
 
+@harness.takes_long
 def test_recursion_of_65536_levels_is_walked_whole(folder):
 	program = recording.program(folder, "deep")
 	r = record(folder, "sh", "-c", f"ulimit -s unlimited && exec {program} 65536 {harness.work(1200)}")
@@ -104,6 +106,7 @@ def test_holes_that_look_like_frames(folder):
 	assert cut <= 3 + r.stats["counted"] // 200, r.stats
 
 
+@harness.takes_long
 def test_children_by_fork_exec_and_vfork(folder):
 	program = recording.program(folder, "processes")
 	r = record(folder, program, harness.work(800))
@@ -297,6 +300,7 @@ def test_programs_that_load_no_library_are_told(folder):
 	assert "set-uid" not in r.done.err and "LD_PRELOAD" not in r.done.err, r.done
 
 
+@harness.takes_long
 def test_a_cause_is_told_only_where_it_was_seen(folder):
 	program = recording.program(folder, "fate")
 	r = record(folder, "env", "-i", program, harness.work(500), "exit", 0)
@@ -401,6 +405,7 @@ def test_programs_linked_to_musl(folder):
 	assert r.share("in_fork") > 0.1 and r.share("in_exec") > 0.1, r.stacks
 
 
+@harness.takes_long
 def test_without_privileges(folder):
 	recording.needs_root()
 	if not shutil.which("setpriv"):

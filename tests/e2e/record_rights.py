@@ -11,6 +11,7 @@ import recording
 PARANOID = recording.PARANOID
 
 
+@harness.takes_long
 def test_without_privileges(folder):
 	program = recording.program(folder, "shares")
 	r = recording.as_nobody(folder, program, harness.work(640))
@@ -21,6 +22,7 @@ def test_without_privileges(folder):
 	r.check_captured(0.9)
 
 
+@harness.takes_long
 def test_without_lockable_memory(folder):
 	program = recording.program(folder, "deep")
 	r = recording.as_nobody(folder, program, 5000, harness.work(750), before="ulimit -l 0;")
@@ -93,6 +95,7 @@ def test_a_set_uid_program_goes_on_to_its_end(folder):
 	assert r.stats["counted"] < 50
 
 
+@harness.takes_long
 def test_a_child_that_is_set_uid_spoils_nothing(folder):
 	program = recording.program(folder, "fate")
 	powerful = folder / "powerful"
@@ -165,6 +168,7 @@ def test_threads_and_processes_of_one_that_was_woken_are_awake(folder):
 		recording.patiently(lambda: check_chasm(apart(folder, *command), share))
 
 
+@harness.takes_long
 def test_a_library_that_sleeps_does_nothing(folder):
 	program = recording.program(folder, "preload_sleeps")
 	r = recording.as_nobody(folder, program, 300, library=True)

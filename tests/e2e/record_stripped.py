@@ -44,6 +44,7 @@ def check_told(r, module):
 	assert r.stats["foreign"] <= 0.01 * r.stats["counted"], r.stats
 
 
+@harness.takes_long
 def test_functions_of_a_stripped_program(folder):
 	r, starts = record_stripped(folder, "shares", harness.work(640))
 	check_told(r, "shares")
@@ -62,15 +63,18 @@ def test_functions_of_a_stripped_program(folder):
 		| {n for n in named if "@plt" in n}, named
 
 
+@harness.takes_long
 def test_a_program_of_fixed_address(folder):
 	record_stripped(folder, "shares", harness.work(320), flags=("-no-pie",))
 
 
+@harness.takes_long
 def test_without_an_index_of_the_unwind_rules(folder):
 	r, _ = record_stripped(folder, "shares", harness.work(320), flags=("-Wl,--no-eh-frame-hdr",))
 	check_told(r, "shares")
 
 
+@harness.takes_long
 def test_recursion_of_a_stripped_program(folder):
 	"""The collapsed tree has the cycle of three functions, and no other recursion."""
 	r, starts = record_stripped(folder, "mutual", harness.work(900))

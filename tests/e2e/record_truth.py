@@ -12,6 +12,7 @@ def test_shares_are_what_was_programmed(folder):
 	r.check_captured()
 
 
+@harness.takes_long
 def test_shares_hold_without_debug_information(folder):
 	program = recording.program(folder, "shares", "-g0")
 	r = recording.record(folder, program, harness.work(480))
@@ -19,6 +20,7 @@ def test_shares_hold_without_debug_information(folder):
 	r.check_whole()
 
 
+@harness.takes_long
 def test_shares_hold_at_ten_kilohertz(folder):
 	program = recording.program(folder, "shares")
 	r = recording.record(folder, program, harness.work(480), options=["-F", "10k"])
@@ -49,6 +51,7 @@ def test_recursion_of_65536_levels_is_walked_whole(folder):
 	assert deepest["level"] > 65536
 
 
+@harness.takes_long
 def test_mutual_recursion(folder):
 	program = recording.program(folder, "mutual")
 	r = recording.record(folder, program, harness.work(560))
@@ -80,6 +83,7 @@ def test_threads_shorter_than_the_interval(folder):
 	assert r.stats["counted"] >= 0.95 * r.stats["expected"] - 50, r.stats
 
 
+@harness.takes_long
 def test_children_by_fork_exec_and_vfork(folder):
 	program = recording.program(folder, "processes")
 	r = recording.record(folder, program, harness.work(800))
@@ -88,6 +92,7 @@ def test_children_by_fork_exec_and_vfork(folder):
 	r.check_captured(0.9)
 
 
+@harness.takes_long
 def test_libraries_that_come_and_go(folder):
 	one = recording.program(folder, "one.so", "-shared", "-fPIC", "-DCALLED_NAME=called_one",
 		source="plugin")
@@ -116,6 +121,7 @@ def test_handlers_on_a_stack_of_their_own(folder):
 	assert outside <= 10, outside
 
 
+@harness.takes_long
 def test_a_program_that_deletes_itself(folder):
 	program = recording.program(folder, "shares")
 	r = recording.record(folder, "sh", "-c", f"{program} {harness.work(500, least=500)} & "

@@ -31,6 +31,7 @@ def test_others_are_counted_and_their_stacks_not_kept(folder):
 	assert 'when ".via_a->*\\x00"' in dump
 
 
+@harness.takes_long
 def test_the_file_is_smaller(folder):
 	program = recording.program(folder, "mutual")
 	whole = recording.record(folder, program, harness.work(340), name="whole.prof")

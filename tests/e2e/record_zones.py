@@ -114,6 +114,7 @@ def test_samples_know_their_zones(folder):
 	assert "are unknown" not in done.err, done.err
 
 
+@harness.takes_long
 def test_samples_of_the_preloaded_library_know_their_zones(folder):
 	_, recording, truth = record(folder, zoned(folder), "frames", "80", "6", options=("--engine", "preload"))
 	assert_true_zones(recording, truth)
@@ -231,6 +232,7 @@ def test_threads_that_cannot_be_told_apart_are_counted(folder):
 	assert abs(merged + len(threads) - entered / 3) <= 2 + len(threads), (merged, len(threads), entered)
 
 
+@harness.takes_long
 def test_programs_in_a_pid_namespace(folder):
 	"""They know their threads by other ids than we do."""
 	inside = ("unshare", "-Urpf")
@@ -338,6 +340,7 @@ def test_zones_without_end_and_ends_without_zone_are_told(folder):
 	assert '10 "Prof_Ends ended no zone' in notes and "where no zone was open" in notes, notes
 
 
+@harness.takes_long
 def test_running_programs_are_attached(folder):
 	program = subprocess.Popen([zoned(folder), "wait"], stdout=subprocess.PIPE, text=True,
 		env={"SONDE_ZONES": "events"})

@@ -45,6 +45,7 @@ def reports(folder):
 				yield path, view
 
 
+@harness.takes_long
 def test_text_is_bounded(folder):
 	count = 0
 	for path, view in reports(folder):
@@ -57,6 +58,7 @@ def test_text_is_bounded(folder):
 	assert count > 60, count
 
 
+@harness.takes_long
 def test_next_commands_work(folder):
 	done = set()
 	for path, view in reports(folder):
@@ -78,6 +80,7 @@ def without(row):
 		if key not in ("id", "name", "metrics") and "margin" not in key and not isinstance(value, list)}
 
 
+@harness.takes_long
 def test_json_has_the_figures_of_the_whole(folder):
 	for path, view in reports(folder):
 		args = ["report", path, "--view", view, "--format", "json"]

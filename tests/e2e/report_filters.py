@@ -26,6 +26,7 @@ def record_threads(folder):
 	return record(folder, recording.program(folder, "threads"), 4, harness.work(680))
 
 
+@harness.takes_long
 def test_threads_by_name_and_number(folder):
 	path = record_threads(folder).path
 	_, total = figures(path)
@@ -77,6 +78,7 @@ def test_functions_are_found_by_each_of_their_names(folder):
 		check(sonde("annotate", path, name))
 
 
+@harness.takes_long
 def test_a_name_that_is_not_there_is_answered_with_the_nearest(folder):
 	path = record_threads(folder).path
 	result = check(sonde("report", path, "--thread", "haevy"), 1)
@@ -85,6 +87,7 @@ def test_a_name_that_is_not_there_is_answered_with_the_nearest(folder):
 	assert "it has threads (" in result.err, result
 
 
+@harness.takes_long
 def test_times_divide_a_recording(folder):
 	path = record_threads(folder).path
 	_, total = figures(path)

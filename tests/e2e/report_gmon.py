@@ -90,6 +90,7 @@ def with_ticks(program, file, place, ticks_at):
 	return new
 
 
+@harness.takes_long
 def test_flat_position_independent(folder):
 	program, file = profiled(folder, "-pie", "-fPIE")
 	# A bin of real files is a little narrower than gprof takes it for, some by a half.
@@ -109,6 +110,7 @@ def test_flat_of_made_ticks(folder):
 	assert sum(row["exclusive"] for row in rows.values()) > 1e9
 
 
+@harness.takes_long
 def test_static(folder):
 	"""The program and its C library in one: gprof leaves out the counting itself, sonde does not."""
 	try:

@@ -55,6 +55,7 @@ def dumps(path, *jobs):
 	return [check(sonde("convert", *(["--jobs", n] if n else []), path, "-t", "dump", timeout=300)).out for n in jobs]
 
 
+@harness.takes_long
 def test_threads_read_the_same(folder):
 	"""A text of some blocks, with lines that are none in several of them and a line longer than a block; a
 	difference; and the recordings that both are written to."""
@@ -181,6 +182,7 @@ def mutants(data, count):
 		yield bytes(mutant)
 
 
+@harness.takes_long
 def test_truncated_and_mutated_folded_files(folder):
 	data = FOLDED.encode()
 	for size in range(len(data)):
@@ -189,6 +191,7 @@ def test_truncated_and_mutated_folded_files(folder):
 		reads_or_complains(folder / "a.folded", mutant, "--format", "json")
 
 
+@harness.takes_long
 def test_truncated_and_mutated_dumps(folder):
 	(folder / "a.folded").write_text(FOLDED)
 	data = check(sonde("convert", folder / "a.folded", "--to", "dump")).out_bytes

@@ -190,6 +190,7 @@ def expect_all(file, *options, has_threads=True):
 				raise AssertionError(f"{file}, {view}, {level}, {options}: {error}") from error
 
 
+@harness.takes_long
 def test_every_view_at_every_level():
 	for file in FILES:
 		expect_all(GOLDEN / file, has_threads=file in HAS_THREADS)
@@ -264,6 +265,7 @@ def test_differences_add_up():
 	assert sum(row["exclusive"] for row in document["rows"]) == document["total"]
 
 
+@harness.takes_long
 def test_a_recording_of_mutual_recursion(folder):
 	recording.needs_sampling()
 	program = recording.program(folder, "mutual")

@@ -87,6 +87,7 @@ def heaptrack_stacks(file, cost, folder):
 	return stacks
 
 
+@harness.takes_long
 def test_heaptrack(folder):
 	need("heaptrack")
 	need("heaptrack_print")
@@ -110,7 +111,8 @@ def test_gprofng(folder):
 	if not (folder / "run.er" / "profile").exists():
 		raise harness.Skip(f"gprofng does not record here: {done.err}")
 	# Copies of the program and its libraries, from which names come, may be made after that.
-	wait_until(lambda: any(copy.stat().st_size == program.stat().st_size for copy in (folder / "run.er" / "archives").glob("program_*")))
+	image = program.read_bytes()
+	wait_until(lambda: any(copy.read_bytes() == image for copy in (folder / "run.er" / "archives").glob("program_*")))
 	text = check(run("gprofng", "display", "text", "-metrics", "i.totalcpu:e.totalcpu:name", "-functions",
 		folder / "run.er")).out
 	rows = report(folder / "run.er", "--metric", "Total CPU Time")

@@ -369,6 +369,7 @@ class Attack:
 			client.close()
 
 
+@harness.takes_long
 def test_a_good_client_is_answered_meanwhile():
 	with Server("calc.folded") as server:
 		quiet = p99(latencies(server, 100))
@@ -405,6 +406,7 @@ def children(pid):
 	return pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
 
 
+@harness.takes_long
 def test_answers_end_with_their_client(folder):
 	with Server(slow_profile(folder)) as server:
 		server.ask(limit=1)

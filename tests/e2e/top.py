@@ -62,6 +62,7 @@ def rows(screen):
 	return re.findall(r"([\d.]+)%\s+\S+\s+(\S+) *[█│]?$", screen, re.MULTILINE)
 
 
+@harness.takes_long
 def test_shares_are_the_programs(folder):
 	target, truth = shares_program(folder)
 	with target:
@@ -77,6 +78,7 @@ def test_shares_are_the_programs(folder):
 	assert is_left(folder) == [] and recorders(folder) == []
 
 
+@harness.takes_long
 def test_the_whole_machine(folder):
 	target, _ = shares_program(folder)
 	recording.needs_root()
@@ -117,6 +119,7 @@ def test_a_terminal_shows_it_anew(folder):
 	assert is_left(folder) == [] and recorders(folder) == []
 
 
+@harness.takes_long
 def test_paused_and_ended(folder):
 	target, _ = shares_program(folder)
 	with target, terminal(folder, "top", "-p", target.pid, "--every", "200ms") as top:

@@ -166,6 +166,7 @@ def test_link_time_optimization(folder):
 	build_and_run(folder, "gcc", "-O2", "-flto=auto", single=True)
 
 
+@harness.takes_long
 def test_clang(folder):
 	build_and_run(folder, "clang", "-O2")
 	build_and_run(folder, "clang", "-Oz", "-fcf-protection=full" if os.uname().machine == "x86_64" else "-O1",

@@ -52,6 +52,7 @@ def has(found, **wanted):
 	assert {name: found.get(name) for name in wanted} == wanted, found
 
 
+@harness.takes_long
 def test_a_compiler_with_two_workers_and_recursion(folder):
 	# A tree of depth 7 has 255 nodes, 127 of them inner ones, and 256 ends below its leaves.
 	assert check(run(build(folder, "compiler.cpp", False))).out == ""
@@ -75,6 +76,7 @@ def test_a_module_loaded_by_dlopen(folder):
 	assert re.findall("down: (.)", out) == ["2", "1", "0", "2"], out
 
 
+@harness.takes_long
 def test_a_simulation_with_zones_begun_and_ended_in_different_methods(folder):
 	# The last frame is one that is thrown away: what is shown is the one before.
 	has(enabled_rows(folder, "simulation.cpp"), Steering=200, Physics=200)

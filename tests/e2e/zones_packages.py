@@ -88,6 +88,7 @@ def assert_client_runs_by(*command, **more):
 	assert float(rows["physics"]) == 4 and float(rows["step"]) == 4, rows
 
 
+@harness.takes_long
 def test_pkg_config(folder):
 	if not shutil.which("pkg-config"):
 		raise harness.Skip("no pkg-config")
@@ -111,6 +112,7 @@ def test_pkg_config(folder):
 	assert version.strip() == check(run(prefix / "bin" / "sonde", "--version")).out.split()[1]
 
 
+@harness.takes_long
 def test_cmake(folder):
 	if not shutil.which("cmake"):
 		raise harness.Skip("no cmake")
@@ -165,6 +167,7 @@ def test_single_header_in_c(folder):
 		assert check(run(program)).out == ""
 
 
+@harness.takes_long
 def test_single_header_with_cpp(folder):
 	(folder / "user.cpp").write_text(CPP_USER)
 	(folder / "main.c").write_text(USES_CPP)

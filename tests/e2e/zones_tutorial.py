@@ -72,6 +72,7 @@ def titles(text):
 	return [re.sub(r"[\d,]+ $", "", title) for title in TITLE.findall(text)]
 
 
+@harness.takes_long
 def test_each_command_works(folder):
 	needs_sampling()
 	prepare(folder)

@@ -329,6 +329,7 @@ def test_keys_of_frames_and_of_averages(folder):
 	in_both(folder, look)
 
 
+@harness.takes_long
 def test_recursion_is_spread(folder):
 	with Screen(folder) as screen:
 		window = Window(screen)
@@ -340,6 +341,7 @@ def test_recursion_is_spread(folder):
 		window.until(lambda r: sum(row.name == "split" for row in r.rows) == 1, "one row")
 
 
+@harness.takes_long
 def test_it_freezes_at_a_slow_frame(folder):
 	with Screen(folder) as screen:
 		window = Window(screen)

@@ -104,9 +104,12 @@ static void test_every_bit_of_every_byte(void **state)
 	struct recording *rec = *state;
 	uint8_t *data = xrealloc_array(NULL, rec->bytes.size, 1);
 
+	/* Sanitizers take their time: with them, one bit of each byte, and another in the next. */
+	bool is_slow = getenv("SANITIZED");
+
 	memcpy(data, rec->bytes.data, rec->bytes.size);
 	for (size_t i = 0; i < rec->bytes.size; i++)
-		for (int bit = 0; bit < 8; bit++) {
+		for (int bit = is_slow ? (int)(i % 8) : 0; bit < 8; bit += is_slow ? 8 : 1) {
 			char *message;
 			data[i] ^= (uint8_t)(1 << bit);
 			struct profile *p = capture_read_bytes(data, rec->bytes.size, &message);

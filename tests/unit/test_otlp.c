@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "../property.h"
 #include "../random_profile.h"
 #include "../read_profile.h"
 #include "../writer_text.h"
@@ -446,7 +447,8 @@ static void times_without_a_start(void **state)
 static void random_profiles_round_trip(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 0; seed < 300; seed++) {
+	for (struct property_seeds each = property_seeds(300, 75); property_next(&each);) {
+		uint64_t seed = property_seed;
 		struct random r = random_from(seed);
 		struct random_shape shape = random_shape_any(&r);
 		shape.negative = false;
