@@ -255,6 +255,20 @@ static const enum column_id more_columns[] = {
 	COLUMN_END,
 };
 
+static const enum column_id function_columns[] = {
+	COLUMN_NAME,
+	COLUMN_MODULE,
+	COLUMN_FILE,
+	COLUMN_LINE,
+	COLUMN_ADDRESS,
+	COLUMN_ID,
+	COLUMN_EXCLUSIVE,
+	COLUMN_EXCLUSIVE_PERCENT,
+	COLUMN_INCLUSIVE,
+	COLUMN_INCLUSIVE_PERCENT,
+	COLUMN_END,
+};
+
 static const enum column_id own_columns[] = {COLUMN_NAME, COLUMN_MODULE, COLUMN_EXCLUSIVE,
 	COLUMN_INCLUSIVE, COLUMN_EXCLUSIVE_MARGIN, COLUMN_INCLUSIVE_MARGIN, COLUMN_END};
 static const enum column_id own_metric_columns[] = {COLUMN_EXCLUSIVE, COLUMN_INCLUSIVE, COLUMN_END};
@@ -286,5 +300,7 @@ const struct view view_callers = {
 	.sorts = true,
 	.analyse = callers_view_analyse,
 	.entity = callers_rows_entity,
+	.function = callers_rows_function,
+	.function_columns = function_columns,
 	.draw = callers_view_draw,
 };

@@ -93,6 +93,13 @@ struct view {
 	void (*analyse)(struct report *report, struct arena *arena);
 	/* The entity of a row; NULL for views without entities, whose text cannot be a table. */
 	const struct entity *(*entity)(const struct report *report, size_t row);
+	/*
+	 * For views with many rows of one function: a row's function, a number below the tree's
+	 * entity_count, or NO_ID; and the columns that are the same in all rows of a function, as
+	 * their labels are if nothing follows the name.  Text then draws these once.  NULL: none.
+	 */
+	uint32_t (*function)(const struct report *report, size_t row);
+	const enum column_id *function_columns;
 	/* Selects query.limit of row_count rows; NULL: the first ones. */
 	void (*select)(struct report *report, struct arena *arena);
 	/* Draws the text, without heading and notes. */

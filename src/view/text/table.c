@@ -1,12 +1,15 @@
 /*
  * Tables in two passes over the rows: the first finds the widths, the second draws.  Cells are made
- * twice rather than stored, because a table can have a million rows.
+ * twice rather than stored, because a table can have a million rows.  Where many rows are of one
+ * function, as in the callers view, its columns are measured and drawn once, and then copied.
  */
 #include "view/text/table.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
+#include "base/arena.h"
 #include "base/escape.h"
 #include "view/difference.h"
 #include "view/text/fit.h"
@@ -27,6 +30,9 @@ void table_init(struct table *table, struct text *text, const struct report *rep
 void table_deinit(struct table *table)
 {
 	vec_deinit(&table->items);
+	vec_deinit(&table->firsts);
+	arena_destroy(table->arena);
+	free(table->drawn);
 	strbuf_deinit(&table->scratch);
 }
 
@@ -283,6 +289,44 @@ static const struct scale *column_scale(const struct report *shown, const struct
 	return scale_for(report_unit(item->report), largest);
 }
 
+static bool is_of_function(const struct table *table, const struct table_column *item)
+{
+	const struct view *view = table->report->query.view;
+
+	return view->function &&
+	       column_list_has(view->function_columns, (enum column_id)(item->column - columns));
+}
+
+/* Rows of none are all kept: their cells may differ. */
+static void find_firsts(struct table *table)
+{
+	const struct report *report = table->report;
+	bool *seen = xcalloc(report->tree->entity_count, sizeof(*seen));
+
+	for (size_t place = 0; place < report->count; place++) {
+		uint32_t function = report->query.view->function(report, report_row(report, place));
+
+		if (function != NO_ID && seen[function])
+			continue;
+		if (function != NO_ID)
+			seen[function] = true;
+		vec_push(&table->firsts, (uint32_t)place);
+	}
+	free(seen);
+}
+
+static void measure_cells(struct table *table, struct table_column *item, struct strbuf *scratch)
+{
+	const struct report *report = table->report;
+
+	if (is_of_function(table, item))
+		for (size_t i = 0; i < table->firsts.count; i++)
+			measure_cell(item, report_row(report, table->firsts.data[i]), scratch);
+	else
+		for (size_t place = 0; place < report->count; place++)
+			measure_cell(item, report_row(report, place), scratch);
+}
+
 static void measure_column(struct table *table, struct table_column *item, struct strbuf *scratch)
 {
 	size_t heading = strlen(item->heading);
@@ -290,8 +334,7 @@ static void measure_column(struct table *table, struct table_column *item, struc
 
 	if (item->column->is_per_tick)
 		item->scale = column_scale(table->report, item);
-	for (size_t place = 0; place < table->report->count; place++)
-		measure_cell(item, report_row(table->report, place), scratch);
+	measure_cells(table, item, scratch);
 	if (item->column->kind == COLUMN_KIND_TEXT && item->width > most)
 		item->width = most;
 	item->is_empty = item->width == 0 && item->column->kind == COLUMN_KIND_TEXT;
@@ -391,6 +434,8 @@ void table_measure(struct table *table)
 	struct strbuf scratch = {0};
 	size_t kept = 0;
 
+	if (table->report->query.view->function)
+		find_firsts(table);
 	for (size_t i = 0; i < table->items.count; i++) {
 		struct table_column *item = &table->items.data[i];
 		bool is_name = i + 1 == table->items.count;
@@ -501,10 +546,15 @@ static void draw_cell(
 	strbuf_add(out, GAP);
 }
 
+static void draw_cells(struct table *table, size_t row, size_t begin, size_t end)
+{
+	for (size_t i = begin; i < end; i++)
+		draw_cell(table, &table->items.data[i], row, &table->scratch);
+}
+
 void table_draw_figures(struct table *table, size_t row)
 {
-	for (size_t i = 0; i + 1 < table->items.count; i++)
-		draw_cell(table, &table->items.data[i], row, &table->scratch);
+	draw_cells(table, row, 0, table->items.count - 1);
 }
 
 /* Columns in front of the names. */
@@ -633,6 +683,47 @@ static void draw_aside(const struct table *table, const struct table_label *labe
 	strbuf_add_char(out, '\n');
 }
 
+/* Whether a function's columns are to be drawn once: not where inks are collected, not drawn. */
+static void begin_functions(struct table *table)
+{
+	size_t own = table->items.count;
+
+	while (own > 0 && is_of_function(table, &table->items.data[own - 1]))
+		own--;
+	if (own == table->items.count || table->text->lines)
+		return;
+	table->own_count = own;
+	table->arena = arena_create();
+	table->drawn = xcalloc(table->report->tree->entity_count, sizeof(*table->drawn));
+}
+
+/* What follows a name makes a row differ from the others of its function. */
+static void draw_row(struct table *table, const struct table_label *label, size_t row, size_t used,
+	struct strbuf *scratch)
+{
+	const struct report *report = table->report;
+	struct strbuf *out = &table->text->sink->text;
+	bool is_alike = table->drawn && label->after.size == 0;
+	uint32_t function = is_alike ? report->query.view->function(report, row) : NO_ID;
+
+	if (function == NO_ID) {
+		table_draw_figures(table, row);
+		draw_name(table, label, row, used, scratch);
+		return;
+	}
+	draw_cells(table, row, 0, table->own_count);
+	struct str *drawn = &table->drawn[function];
+	if (drawn->data) {
+		strbuf_add(out, *drawn);
+		return;
+	}
+	size_t begin = out->size;
+	draw_cells(table, row, table->own_count, table->items.count - 1);
+	draw_name(table, label, row, used, scratch);
+	*drawn = arena_str(
+		table->arena, (struct str){strbuf_str(out).data + begin, out->size - begin});
+}
+
 void table_draw(struct table *table, table_label_fn *label_fn, void *context)
 {
 	struct table_label label = {0};
@@ -645,6 +736,7 @@ void table_draw(struct table *table, table_label_fn *label_fn, void *context)
 	}
 	assert(table->report->query.view->entity);
 	table_measure(table);
+	begin_functions(table);
 	used = table_figures_width(table);
 	table_draw_headings(table);
 	for (size_t place = 0; place < table->report->count; place++) {
@@ -664,8 +756,7 @@ void table_draw(struct table *table, table_label_fn *label_fn, void *context)
 		if (label.is_aside_above)
 			draw_aside(table, &label, used);
 		text_row(table->text, row);
-		table_draw_figures(table, row);
-		draw_name(table, &label, row, used, &scratch);
+		draw_row(table, &label, row, used, &scratch);
 		if (!label.is_aside_above)
 			draw_aside(table, &label, used);
 		if (!sink_settle(table->text->sink))

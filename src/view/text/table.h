@@ -29,8 +29,13 @@ struct table {
 	struct text *text;
 	const struct report *report;
 	VEC(struct table_column) items;
-	bool has_module; /* there is a module column, so names leave it out */
-	bool keep_empty; /* also show empty text columns */
+	/* Of views with many rows of one function, while a table is drawn. */
+	VEC(uint32_t) firsts; /* the places of each function's first row, and of rows of none */
+	struct arena *arena;  /* of what is drawn once; NULL: nothing is */
+	struct str *drawn;    /* [entity_count] the columns from own_count on */
+	size_t own_count;     /* columns before those that are the same in all of its rows */
+	bool has_module;      /* there is a module column, so names leave it out */
+	bool keep_empty;      /* also show empty text columns */
 	struct strbuf scratch;
 };
 
