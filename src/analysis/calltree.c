@@ -19,6 +19,7 @@
 
 #include "analysis/calltree_play.h"
 #include "base/alloc.h"
+#include "base/map.h"
 
 const char *const collapse_names[COLLAPSE_COUNT + 1] = {
 	[COLLAPSE_NONE] = "none",
@@ -41,14 +42,15 @@ struct layout {
 	size_t count; /* entity nodes; not all are nodes of the call tree; 0 is the root */
 	/*
 	 * All nodes are rows, which rank by weight, and only some are shown: then the members below
-	 * are not made, except `row`, as the entity tree has them.
+	 * are not made, as the entity tree has them.
 	 */
 	bool is_plain;
 	uint32_t *size;	     /* [node]: rows of its subtree, itself included; 0: left out */
 	uint64_t *rank;	     /* [node]: priority for being shown; NULL: not needed */
 	uint32_t *begin;     /* [node + 1]: where its children begin in `children` */
 	uint32_t *children;  /* kept ones; in order, once sorted */
-	uint32_t *row;	     /* [node]; the root has none */
+	uint32_t *row;	     /* [node]; the root has none; NULL: only those in row_of have rows */
+	struct map row_of;   /* node → row */
 	VEC(uint32_t) shown; /* nodes that the limit chooses, in pre-order */
 	VEC(struct place) places;
 	VEC(uint32_t) siblings;
@@ -102,7 +104,6 @@ static void layout_init(struct layout *l, const struct entity_tree *tree, const 
 		.order = order,
 		.metric_count = tree->other_count + 1,
 		.count = tree->node_count};
-	l->row = xcalloc(l->count, sizeof(*l->row));
 }
 
 static void layout_deinit(struct layout *l)
@@ -112,6 +113,7 @@ static void layout_deinit(struct layout *l)
 	free(l->begin);
 	free(l->children);
 	free(l->row);
+	map_deinit(&l->row_of);
 	vec_deinit(&l->shown);
 	vec_deinit(&l->places);
 	vec_deinit(&l->siblings);
@@ -377,6 +379,7 @@ static void layout_choose(struct layout *l, size_t limit)
 /* Each child's subtree begins where the one before it ends. */
 static void layout_place(struct layout *l)
 {
+	l->row = xcalloc(l->count, sizeof(*l->row));
 	for (uint32_t i = 0; i < l->count; i++) {
 		uint32_t row = i ? l->row[i] + 1 : 0;
 
@@ -386,6 +389,25 @@ static void layout_place(struct layout *l)
 			row += l->size[l->children[k]];
 		}
 	}
+}
+
+/* Only the nodes that the limit chooses are rows: too few for an array of all nodes. */
+static void layout_place_shown(struct layout *l)
+{
+	for (uint32_t i = 0; i < l->shown.count; i++)
+		map_put(&l->row_of, l->shown.data[i], 0, i);
+}
+
+/* The row of a node that has one. */
+static uint32_t node_row(const struct layout *l, uint32_t node)
+{
+	uint32_t row;
+
+	if (l->row)
+		return l->row[node];
+	bool found = map_get(&l->row_of, node, 0, &row);
+	assert(found);
+	return row;
 }
 
 static struct calltree_stub layout_stub(const struct play_jumps *s)
@@ -403,11 +425,12 @@ static void emit_row(const struct layout *l, size_t metric, uint32_t node, struc
 {
 	struct play_figures f = node_figures(l, metric, node);
 	uint32_t parent = node_parent(l, node), stub = node_stub(l, node);
-	struct calltree_row *row = &rows[l->row[node]];
+	uint32_t above = parent ? node_row(l, parent) : NO_ID;
+	struct calltree_row *row = &rows[node_row(l, node)];
 
 	*row = (struct calltree_row){
-		.level = parent ? rows[l->row[parent]].level + 1 : 1,
-		.parent = parent ? l->row[parent] : NO_ID,
+		.level = above == NO_ID ? 1 : rows[above].level + 1,
+		.parent = above,
 		.entity = l->tree->entity[node],
 		.target = NO_ID,
 		.stub = NO_ID,
@@ -417,7 +440,7 @@ static void emit_row(const struct layout *l, size_t metric, uint32_t node, struc
 	};
 	if (stub != NO_ID) {
 		row->is_stub = true;
-		row->target = l->row[l->play->stubs.data[stub].target];
+		row->target = node_row(l, l->play->stubs.data[stub].target);
 		row->stub = (uint32_t)out->stub_count++;
 		stubs[row->stub] = layout_stub(&l->play->weights[metric].stubs[stub]);
 	}
@@ -497,7 +520,7 @@ static const uint32_t *layout_shown_rows(const struct layout *l, struct arena *a
 	uint32_t *rows = ARENA_ARRAY(arena, uint32_t, l->shown.count);
 
 	for (size_t i = 0; i < l->shown.count; i++)
-		rows[i] = l->row[l->shown.data[i]];
+		rows[i] = node_row(l, l->shown.data[i]);
 	return rows;
 }
 
@@ -527,8 +550,8 @@ struct calltree *calltree_analyse(const struct entity_tree *tree, enum collapse 
 		layout_choose(&l, limit->rows);
 	if (all)
 		layout_place(&l);
-	for (uint32_t i = 0; !all && i < l.shown.count; i++)
-		l.row[l.shown.data[i]] = i;
+	else
+		layout_place_shown(&l);
 	out = layout_emit(&l, 0, collapse, all, arena);
 	out->shown = is_limited && all ? layout_shown_rows(&l, arena) : NULL;
 	out->shown_count = is_limited ? l.shown.count : out->count;
