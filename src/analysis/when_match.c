@@ -37,6 +37,11 @@
  * uses a part of it; others are collected when they are several times as many (when_choices.h).  So
  * memory does not grow with the number of attempts.
  *
+ * A way is dropped when no stack below has the number of frames that it still needs: each position
+ * has the fewest and the most frames that can follow, and each stack the distances of the nearest
+ * and the farthest stack below that is shown.  All ways at a position need the same, so this never
+ * drops the better of two.
+ *
  * If the best way is at a star that ends its thread, and has taken only leftmost alternatives,
  * nothing is left to decide below that stack: no other way can become better.
  *
@@ -80,6 +85,11 @@ struct visit {
 	uint32_t charge; /* if is_settled */
 };
 
+/* How many frames can follow a position, or lead from a stack to the shown ones below. */
+struct span {
+	uint16_t least, most; /* at UINT16_MAX: that or more */
+};
+
 struct group {
 	uint64_t entry;	 /* the way that reached the group, with the leftmost choice */
 	uint64_t exit;	 /* the best way through the alternatives so far */
@@ -92,11 +102,14 @@ struct match {
 	const struct profile *profile;
 	const uint32_t *parent;
 	uint32_t *first_child, *next_child; /* [stack]: those that matter; 0: none */
-	bool *matters;			    /* [stack]: it, or one below, is shown */
+	bool *used;			    /* [stack]: as from find_used */
+	bool *matters;			    /* [stack]: one that is used is shown as it or below */
+	struct span *below;		    /* [stack]: that matters */
 	uint32_t *result;		    /* [stack] */
 	uint64_t *fits;			    /* from when_fits */
 	size_t word_count;
 	bool *ends_thread; /* [position]: a star at the end of its thread */
+	struct span *rest; /* [position]: frames after those that it takes */
 	struct choices choices;
 	VEC(struct standing) standing;
 	VEC(struct visit) visits;
@@ -280,11 +293,13 @@ static uint64_t advance_from(struct match *m, uint32_t stack, uint32_t count)
 }
 
 /*
- * Chains the positions at which a way takes a fitting frame, later ones first, by the ranks of the
- * ways that reach them; returns their number.
+ * Chains the positions at which a way takes the stack's frame and may reach the end below, later
+ * ones first, by the ranks of the ways that reach them; returns their number.
  */
-static uint32_t rank_fitting(struct match *m, const uint64_t *fits)
+static uint32_t rank_fitting(struct match *m, uint32_t stack)
 {
+	const uint64_t *fits = fits_of(m, stack);
+	struct span below = m->below[stack];
 	uint32_t count = 0;
 
 	for (size_t w = 0; w < m->word_count; w++) {
@@ -292,6 +307,8 @@ static uint32_t rank_fitting(struct match *m, const uint64_t *fits)
 			uint32_t p = (uint32_t)(w * 64) + (uint32_t)__builtin_ctzll(set);
 			uint32_t *first = &m->first_ranked[way_rank(m->next[p])];
 
+			if (m->rest[p].least > below.most || m->rest[p].most < below.least)
+				continue;
 			m->next_ranked[p] = *first;
 			*first = p;
 			count++;
@@ -319,7 +336,7 @@ static inline uint32_t charge_below(const struct match *m, uint32_t visited, uin
 /* Queues a child of `visited`, whose m->next is ready, for a later visit. */
 static void enter(struct match *m, uint32_t stack, uint32_t visited)
 {
-	uint32_t entering = rank_fitting(m, fits_of(m, stack));
+	uint32_t entering = rank_fitting(m, stack);
 
 	vec_reserve(&m->standing, m->standing.count + entering);
 	for (uint32_t rank = 0, k = 0; k < entering; rank++) {
@@ -412,39 +429,85 @@ static void visit_last(struct match *m)
 	}
 }
 
-/* Processes the steps from the end: what follows a group also follows its alternatives. */
-static void find_ends(struct match *m)
+static uint16_t span_sum(uint16_t a, uint16_t b)
 {
-	bool *group_ends = xcalloc(m->when->nesting_max + 1, sizeof(*group_ends));
-	uint32_t nesting = 0;
-	bool at_end = true;
+	return a > UINT16_MAX - b ? UINT16_MAX : (uint16_t)(a + b);
+}
+
+/* Widens a span so that it contains another, with as many frames in front. */
+static void span_join(struct span *span, struct span other, uint16_t frames)
+{
+	uint16_t least = span_sum(other.least, frames), most = span_sum(other.most, frames);
+
+	if (least < span->least)
+		span->least = least;
+	if (most > span->most)
+		span->most = most;
+}
+
+/* Contains nothing. */
+static const struct span span_none = {.least = UINT16_MAX};
+
+/*
+ * What follows each position.  Processes the steps from the end: what follows a group also follows
+ * its alternatives.
+ */
+static void find_rests(struct match *m)
+{
+	struct {
+		struct span behind, from_begin;
+	} *groups = xcalloc(m->when->nesting_max + 1, sizeof(*groups)), *group = groups;
+	struct span rest = {0};
 
 	for (size_t i = m->when->steps.count; i-- > 0;) {
 		const struct when_step *step = &m->when->steps.data[i];
 
 		switch ((enum when_step_kind)step->kind) {
 		case WHEN_GROUP_END:
-			group_ends[nesting++] = at_end;
+			group++;
+			group->behind = rest;
+			group->from_begin = span_none;
 			break;
 		case WHEN_ALTERNATIVE:
-			at_end = group_ends[nesting - 1];
+			span_join(&group->from_begin, rest, 0);
+			rest = group->behind;
 			break;
 		case WHEN_GROUP:
-			nesting--;
-			at_end = false;
+			rest = group->from_begin;
+			group--;
 			break;
 		case WHEN_STAR:
-		case WHEN_FRAME:
+			m->ends_thread[step->number] = rest.most == 0;
+			rest.most = UINT16_MAX;
+			m->rest[step->number] = rest;
+			break;
 		case WHEN_RUN:
-			m->ends_thread[step->number] = at_end && step->kind == WHEN_STAR;
-			at_end = false;
+			rest.most = UINT16_MAX;
+			m->rest[step->number] = rest;
+			rest.least = span_sum(rest.least, 1);
+			break;
+		case WHEN_FRAME:
+			m->rest[step->number] = rest;
+			rest = (struct span){span_sum(rest.least, 1), span_sum(rest.most, 1)};
 			break;
 		}
 	}
-	free(group_ends);
+	free(groups);
 }
 
-/* The tree of the shown stacks and their parents. */
+/* [stack]: whether weight or a sample ends there. */
+static bool *find_used(const struct profile *p)
+{
+	bool *used = xcalloc(p->stack_count, sizeof(*used));
+
+	for (uint32_t i = 0; i < p->stack_count; i++)
+		used[i] = profile_row(p, i) != 0;
+	for (size_t i = 0; i < p->samples.count; i++)
+		used[p->samples.stack[i].i] = true;
+	return used;
+}
+
+/* The tree of the shown stacks that are used, and their parents. */
 static void match_tree(struct match *m, const uint32_t *shown)
 {
 	size_t count = m->profile->stack_count;
@@ -452,13 +515,19 @@ static void match_tree(struct match *m, const uint32_t *shown)
 	m->first_child = xcalloc(count, sizeof(*m->first_child));
 	m->next_child = xcalloc(count, sizeof(*m->next_child));
 	m->matters = xcalloc(count, sizeof(*m->matters));
+	m->below = xcalloc(count, sizeof(*m->below));
 	for (size_t i = 0; i < count; i++)
-		if (SHOWN_IS_STACK(shown[i]))
+		m->below[i] = span_none;
+	for (size_t i = 0; i < count; i++)
+		if (SHOWN_IS_STACK(shown[i]) && m->used[i]) {
 			m->matters[shown[i]] = true;
+			m->below[shown[i]].least = 0;
+		}
 	for (uint32_t i = (uint32_t)count - 1; i > 0; i--) {
 		if (!m->matters[i])
 			continue;
 		m->matters[m->parent[i]] = true;
+		span_join(&m->below[m->parent[i]], m->below[i], 1);
 		m->next_child[i] = m->first_child[m->parent[i]];
 		m->first_child[m->parent[i]] = i;
 	}
@@ -471,6 +540,7 @@ static void match_init(struct match *m, const struct when *when, const struct pr
 
 	*m = (struct match){
 		.when = when, .profile = profile, .parent = parent, .word_count = words};
+	m->used = find_used(profile);
 	match_tree(m, shown);
 	m->result = xcalloc(profile->stack_count, sizeof(*m->result));
 	m->fits = when_fits(when, profile);
@@ -484,7 +554,8 @@ static void match_init(struct match *m, const struct when *when, const struct pr
 	m->first_ranked = xcalloc(positions + 1, sizeof(*m->first_ranked));
 	m->next_ranked = xcalloc(positions, sizeof(*m->next_ranked));
 	m->ends_thread = xcalloc(positions, sizeof(*m->ends_thread));
-	find_ends(m);
+	m->rest = xcalloc(positions, sizeof(*m->rest));
+	find_rests(m);
 	for (size_t i = 0; i < positions; i++)
 		m->here[i] = NO_WAY;
 	for (size_t i = 0; i <= positions; i++)
@@ -495,10 +566,13 @@ static void match_deinit(struct match *m)
 {
 	free(m->first_child);
 	free(m->next_child);
+	free(m->used);
 	free(m->matters);
 	free(m->result);
 	free(m->fits);
+	free(m->below);
 	free(m->ends_thread);
+	free(m->rest);
 	choices_deinit(&m->choices);
 	vec_deinit(&m->standing);
 	vec_deinit(&m->visits);
@@ -528,7 +602,7 @@ void when_apply_counted(const struct when *when, const struct profile *profile,
 	}
 	for (size_t i = 0; i < profile->stack_count; i++) {
 		if (SHOWN_IS_STACK(shown[i]))
-			shown[i] = m.result[shown[i]];
+			shown[i] = m.used[i] ? m.result[shown[i]] : SHOWN_UNMATCHED;
 		else if (shown[i] == SHOWN_SPONTANEOUS && m.result[0] == SHOWN_UNMATCHED)
 			shown[i] = SHOWN_UNMATCHED;
 	}
