@@ -6,6 +6,7 @@
   make_folded.py chain FILE [DEPTH]             functions that call the next, a sample in each: 8,000, 188 MB
   make_folded.py unique FILE [LINES]            every stack once, in random order
   make_folded.py broad FILE [LINES]             every stack once, 8 to 60 deep, of 20,000 functions
+  make_folded.py letters FILE [LINES [DEPTH]]   2,000 stacks of 300 frames of a and b, for WHEN patterns
 """
 import random
 import sys
@@ -76,7 +77,14 @@ def write_broad(out, lines=100_000):
         out.write("%s %d\n" % (text, rng.randint(1, 100)))
 
 
-KINDS = {"wide": write_wide, "deep": write_deep, "chain": write_chain, "unique": write_unique, "broad": write_broad}
+def write_letters(out, lines=2_000, depth=300):
+    rng = random.Random(5)
+    for _ in range(lines):
+        out.write("%s %d\n" % (";".join(rng.choice("ab") for _ in range(depth)), rng.randint(1, 9)))
+
+
+KINDS = {"wide": write_wide, "deep": write_deep, "chain": write_chain, "unique": write_unique, "broad": write_broad,
+         "letters": write_letters}
 
 
 def main(args):

@@ -314,6 +314,10 @@ def million_callers(bench):
 	return million(bench, "-peek=.", "-v", "callers", "--limit", "20")
 
 
+def million_callers_whole(bench):
+	return million(bench, None, "-v", "callers", "--limit", "0")
+
+
 def million_inverted(bench):
 	return million(bench, "-tree", "-v", "tree", "--collapse", "none", "--invert")
 
@@ -330,6 +334,13 @@ def chain_inverted(bench):
 	path = million_recording(bench, folded)
 	return [("sonde", [SONDE, "report", path, "-v", "tree", "--collapse", "none", "--invert"])], \
 		f"8,000 functions that call the next, samples at each; recording {os.path.getsize(path) / 1e3:.0f} KB", path
+
+
+def when_threads(bench):
+	"""A pattern of 3^80 threads."""
+	folded = bench.folded("letters", 2000, 300)
+	return [("sonde", [SONDE, "report", folded, "--when", "->".join(["(.a|.b|:.a->.b:)"] * 80)])], \
+		"2,000 stacks of 300 frames of two functions", folded
 
 
 ROWS = [
@@ -352,9 +363,11 @@ ROWS = [
 	("views-million-collapsed", "a million stacks: call tree, recursion collapsed, first rows", million_collapsed),
 	("views-million-graph", "a million stacks: call graph, first entries", million_graph),
 	("views-million-callers", "a million stacks: callers, 20 rows", million_callers),
+	("views-million-callers-whole", "a million stacks: callers, all rows", million_callers_whole),
 	("views-million-inverted", "a million stacks: inverted tree, first rows", million_inverted),
 	("views-million-text", "a million stacks of folded text: functions", million_text),
 	("views-chain-inverted", "a chain of 8,000 levels: inverted tree", chain_inverted),
+	("views-when", "WHEN (.a\\|.b\\|:.a->.b:) 80 times", when_threads),
 ]
 # Where its timer does not fire, what gprofng prints is next to nothing.
 NEVER_BEST = ("sonde", "gprofng")

@@ -1,11 +1,11 @@
 /*
- * What speedscope itself makes of a file: node speedscope_import.cjs RELEASE_FOLDER FILE.
+ * What speedscope itself makes of a file: node speedscope_import.cjs RELEASE_FOLDER FILE [totals].
  *
  * The package holds the web page's program only, one function around all.  It is run up to where it
  * would draw, with nothing but names in the place of a browser, and its importer is picked out by
  * what it does, as its names are shortened.
  *
- * Prints JSON: of each profile name, unit, total, and each stack with its weight.
+ * Prints JSON: of each profile name, unit, total, and, unless only totals are asked for, each stack with its weight.
  */
 "use strict";
 const fs = require("fs");
@@ -48,6 +48,9 @@ vm.runInContext(source, sandbox, { filename: program });
 
 const group = take(JSON.parse(fs.readFileSync(process.argv[3], "utf8")));
 const profiles = group.profiles.map(profile => {
+	const totals = { name: profile.getName(), unit: profile.getWeightUnit(), total: profile.getTotalWeight() };
+	if (process.argv[4] === "totals")
+		return totals;
 	const stacks = {};
 	const open = [];
 	let last = 0;
@@ -62,6 +65,6 @@ const profiles = group.profiles.map(profile => {
 	const frames = [];
 	profile.forEachFrame(f => frames.push({ name: f.name, file: f.file, line: f.line,
 		self: f.getSelfWeight(), total: f.getTotalWeight() }));
-	return { name: profile.getName(), unit: profile.getWeightUnit(), total: profile.getTotalWeight(), stacks, frames };
+	return { ...totals, stacks, frames };
 });
 console.log(JSON.stringify({ name: group.name, index: group.indexToView, profiles }));
