@@ -378,6 +378,17 @@ def test_files_are_dropped(folder):
 
 
 @harness.takes_long
+def test_a_large_tree_begins_with_its_heaviest_rows(folder):
+	path = folder / "large.folded"
+	path.write_text("".join(f"main;f{i // 200};g{i};h{i} {i + 1}\n" for i in range(12_000)))
+	_, rows, told, _, more, after = drive(page_of(folder, path), ["press", "2"], ["texts", ROWS], ["texts", ".about"],
+		["click", ".about button"], ["texts", ROWS], ["texts", ".about"])
+	assert rows and "main" in rows[0] and "f59" in rows[1], rows[:3]
+	assert len(told) == 1 and told[0].startswith("The 20,000 heaviest rows"), told
+	assert more[:2] == rows[:2] and after == [], (more[:3], after)
+
+
+@harness.takes_long
 def test_hostile_names_are_text(folder):
 	names = ("<script>window.hit=1</script>", "<img src=x onerror=window.hit=1>", "a\u202eb", "x" * 100_000, "&lt;b&gt;", "\x1b[31mred", "${window.hit=1}")
 	path = folder / "hostile.folded"

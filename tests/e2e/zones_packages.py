@@ -88,7 +88,6 @@ def assert_client_runs_by(*command, **more):
 	assert float(rows["physics"]) == 4 and float(rows["step"]) == 4, rows
 
 
-@harness.takes_long
 def test_pkg_config(folder):
 	if not shutil.which("pkg-config"):
 		raise harness.Skip("no pkg-config")

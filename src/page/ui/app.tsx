@@ -35,10 +35,13 @@ function slicesOf(about: About): number {
   return Math.round(Math.min(Math.max(wanted, 40), 600))
 }
 
-function viewOptions(state: State): Options {
+// A tree can have millions of rows: more than these are shown when they are asked for.
+const TREE_ROWS = 20_000
+
+function viewOptions(state: State, treeRows: number): Options {
   const list = options(state)
   const view: Partial<Record<View, Options>> = {
-    tree: [['view', 'tree'], ['collapse', state.collapse], ['limit', '0'], ...(state.inverted ? [['invert', null]] as Options : [])],
+    tree: [['view', 'tree'], ['collapse', state.collapse], ['limit', String(treeRows)], ...(state.inverted ? [['invert', null]] as Options : [])],
     functions: [['view', 'functions'], ['sort', state.sort], ['limit', '0']],
     graph: [['view', 'graph'], ['limit', '400']],
     zones: [['view', 'zones'], ['limit', '0']],
@@ -193,8 +196,9 @@ function App({ session, given }: { session: Session; given: Given }) {
     () => seen === 'flame' && about.has_stacks ? session.flame(profile, flameOptions(state)) : null)
   const boxes = useMemo(() => flame.value && new Boxes(flame.value.head, flame.value.columns), [flame.value])
   const isTable = !['flame', 'callers', 'source', 'diff'].includes(seen)
-  const report = useAnswer<Report<any> & { of: View }>(`${seen}${shared}${state.collapse}${state.inverted}${state.sort}`,
-    () => isTable ? session.report<any>(profile, viewOptions({ ...state, view: seen })).then(r => ({ ...r, of: seen })) : null)
+  const [treeRows, setTreeRows] = useState(TREE_ROWS)
+  const report = useAnswer<Report<any> & { of: View }>(`${seen}${shared}${state.collapse}${state.inverted}${state.sort}${treeRows}`,
+    () => isTable ? session.report<any>(profile, viewOptions({ ...state, view: seen }, treeRows)).then(r => ({ ...r, of: seen })) : null)
   const facts = useAnswer<Report<Record<string, unknown>>>(`facts${shared}`, () => session.report(profile, [...options(state), ['view', 'stats']]))
   const untimed = useMemo(() => ({ ...state, filters: state.filters.filter(([name]) => name !== 'time' && !name.startsWith('tick')) }), [shared])
   const lanes = useAnswer<Packed<LanesHead>>(`lanes${JSON.stringify(untimed.filters)}${state.metric}`,
@@ -274,7 +278,7 @@ function App({ session, given }: { session: Session; given: Given }) {
     if (report.value === null || report.value.of !== seen) return <p class="empty">…</p>
     const shown = { report: report.value, state, search, onSelect: select }
     switch (seen) {
-      case 'tree': return <Tree {...shown} />
+      case 'tree': return <Tree {...shown} limit={treeRows} onMore={() => setTreeRows(treeRows * 10)} />
       case 'functions': return <Functions {...shown} onSort={sort => go({ sort })} />
       case 'graph': return <Graph {...shown} />
       case 'zones':

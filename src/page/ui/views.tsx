@@ -47,7 +47,7 @@ export function Functions({ report, state, search, onSelect, onSort }: Functions
   )
 }
 
-export function Tree({ report, state, search, onSelect }: Shown<TreeRow>) {
+export function Tree({ report, state, search, limit, onSelect, onMore }: Shown<TreeRow> & { limit: number; onMore(): void }) {
   const rows = report.rows
   const ends = useMemo(() => {
     const end = new Uint32Array(rows.length), path: number[] = []
@@ -61,13 +61,14 @@ export function Tree({ report, state, search, onSelect }: Shown<TreeRow>) {
   // Opened along the heaviest path: a child is opened with its caller if it has half of it.
   const initial = useMemo(() => {
     const open = new Set<number>()
-    let last: (TreeRow | undefined)[] = []
+    const last: number[] = [] // by level
+    const weight = (row: TreeRow) => (row.direct ?? 0) + (row.indirect ?? 0)
     rows.forEach((row, i) => {
-      const weight = (row.direct ?? 0) + (row.indirect ?? 0), caller = last[row.level - 1]
-      const above = caller ? (caller.direct ?? 0) + (caller.indirect ?? 0) : report.total
-      if (row.kind === 'node' && Math.abs(weight) * 2 >= Math.abs(above) && (row.level === 1 || open.has(rows.indexOf(caller!)))) open.add(i)
-      last[row.level] = row
-      last = last.slice(0, row.level + 1)
+      const caller = last[row.level - 1]
+      const above = caller === undefined ? report.total : weight(rows[caller]!)
+      if (row.kind === 'node' && Math.abs(weight(row)) * 2 >= Math.abs(above) && (caller === undefined || open.has(caller))) open.add(i)
+      last.length = row.level
+      last[row.level] = i
     })
     return open
   }, [rows])
@@ -120,7 +121,7 @@ export function Tree({ report, state, search, onSelect }: Shown<TreeRow>) {
     else return false
     return true
   }
-  return (
+  const table = (
     <Table count={shown.length} label="Call tree" cursor={cursor} onCursor={move} onKey={key} isSelected={place => isIt(rows[shown[place]!]!, state.selected)}
       head={<><span role="columnheader" class="n two">in or under</span><span role="columnheader" class="n two">in only</span><span role="columnheader" class="name">function, direct (indirect) where recursion was collapsed</span></>}
       row={place => {
@@ -139,6 +140,11 @@ export function Tree({ report, state, search, onSelect }: Shown<TreeRow>) {
         </>
       }} />
   )
+  if (rows.length < limit) return table
+  return <div class="source">
+    <p class="about">The {limit.toLocaleString('en')} heaviest rows. <button onClick={onMore}>Show ten times as many</button></p>
+    <div class="text">{table}</div>
+  </div>
 }
 
 function Lines({ title, lines, report, search, onSelect, base }: { title: string; lines: CallLine[]; report: Report<unknown>; search: RegExp | null; onSelect(s: Selected): void; base: number }) {
