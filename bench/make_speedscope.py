@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a file of speedscope to measure the reader with: the same bytes for the same arguments.
 
-  make_speedscope.py sampled|evented FILE [COUNT]
+  make_speedscope.py sampled|evented FILE [COUNT [STACKS]]
 
 sampled: 1,000,000 samples of 20,000 distinct stacks, 8 to 60 frames of 5,000 functions: 130 MB or so.
 evented: 2,000,000 events of calls that open and close, up to 60 deep: 100 MB or so.
@@ -22,10 +22,10 @@ def put_head(out, kind, count):
               '"endValue":%d,' % (kind, count * 100))
 
 
-def made_stacks(rng):
+def made_stacks(rng, count):
     """Each goes along with an earlier one for a while, as the stacks of a program do."""
     stacks = [[0]]
-    for _ in range(STACKS):
+    for _ in range(count):
         before = stacks[rng.randrange(len(stacks))]
         depth = rng.randrange(8, 61)
         stack = before[:rng.randrange(1, len(before) + 1)][:depth]
@@ -35,10 +35,10 @@ def made_stacks(rng):
     return ["[%s]" % ",".join(map(str, stack)) for stack in stacks[1:]]
 
 
-def put_samples(out, rng, count):
-    stacks = made_stacks(rng)
+def put_samples(out, rng, count, distinct=STACKS):
+    stacks = made_stacks(rng, distinct)
     out.write('"samples":[')
-    out.write(",".join(stacks[rng.randrange(STACKS)] for _ in range(count)))
+    out.write(",".join(stacks[rng.randrange(distinct)] for _ in range(count)))
     out.write('],"weights":[')
     out.write(",".join(str(rng.randrange(90, 110)) for _ in range(count)))
     out.write("]")
@@ -61,13 +61,13 @@ def put_events(out, rng, count):
     out.write("]")
 
 
-def main(kind, path, count=None):
+def main(kind, path, count=None, *stacks):
     rng = random.Random(7)
     is_sampled = kind == "sampled"
     count = count or (1_000_000 if is_sampled else 2_000_000)
     with open(path, "w", encoding="utf-8") as out:
         put_head(out, kind, count)
-        (put_samples if is_sampled else put_events)(out, rng, count)
+        (put_samples if is_sampled else put_events)(out, rng, count, *stacks)
         out.write("}]}\n")
 
 
