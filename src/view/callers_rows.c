@@ -63,7 +63,7 @@ static uint32_t row_entity(const struct report *report, size_t row)
 	return line ? line->entity : callers_rows_centre(report, row)->entity;
 }
 
-uint32_t callers_rows_function(const struct report *report, size_t row)
+uint32_t callers_rows_line_entity(const struct report *report, size_t row)
 {
 	const struct callers_line *line = callers_rows_line(report, row);
 

@@ -23,8 +23,8 @@ const struct callers_rows *callers_rows_create(const struct report *report, stru
 size_t callers_rows_part(const struct report *report, size_t row);
 /* The row's entity, as in struct view. */
 const struct entity *callers_rows_entity(const struct report *report, size_t row);
-/* The function of a line; NO_ID: <Total>, or the row is a centre's own. */
-uint32_t callers_rows_function(const struct report *report, size_t row);
+/* The number of a line's entity; NO_ID: <Total>, or the row is a centre's own. */
+uint32_t callers_rows_line_entity(const struct report *report, size_t row);
 /* The centre that the row belongs to. */
 const struct callers_row *callers_rows_centre(const struct report *report, size_t row);
 /* The row's caller or callee; NULL for the centre's own row. */

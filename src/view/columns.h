@@ -183,6 +183,7 @@ struct column {
 	/* row: a row of the analysis result, not of the shown selection. */
 	struct cell (*get)(const struct report *report, size_t row);
 	bool is_pair;	    /* shown as `weight (indirect)` */
+	bool is_of_entity;  /* the same in all rows of an entity */
 	bool is_own;	    /* what was spent in the row itself; large values are coloured */
 	bool is_per_metric; /* differs with the report's metric: shown once for each of several */
 	bool of_difference; /* only in reports of differences */

@@ -255,20 +255,6 @@ static const enum column_id more_columns[] = {
 	COLUMN_END,
 };
 
-static const enum column_id function_columns[] = {
-	COLUMN_NAME,
-	COLUMN_MODULE,
-	COLUMN_FILE,
-	COLUMN_LINE,
-	COLUMN_ADDRESS,
-	COLUMN_ID,
-	COLUMN_EXCLUSIVE,
-	COLUMN_EXCLUSIVE_PERCENT,
-	COLUMN_INCLUSIVE,
-	COLUMN_INCLUSIVE_PERCENT,
-	COLUMN_END,
-};
-
 static const enum column_id own_columns[] = {COLUMN_NAME, COLUMN_MODULE, COLUMN_EXCLUSIVE,
 	COLUMN_INCLUSIVE, COLUMN_EXCLUSIVE_MARGIN, COLUMN_INCLUSIVE_MARGIN, COLUMN_END};
 static const enum column_id own_metric_columns[] = {COLUMN_EXCLUSIVE, COLUMN_INCLUSIVE, COLUMN_END};
@@ -300,7 +286,6 @@ const struct view view_callers = {
 	.sorts = true,
 	.analyse = callers_view_analyse,
 	.entity = callers_rows_entity,
-	.function = callers_rows_function,
-	.function_columns = function_columns,
+	.line_entity = callers_rows_line_entity,
 	.draw = callers_view_draw,
 };

@@ -94,12 +94,11 @@ struct view {
 	/* The entity of a row; NULL for views without entities, whose text cannot be a table. */
 	const struct entity *(*entity)(const struct report *report, size_t row);
 	/*
-	 * For views with many rows of one function: a row's function, a number below the tree's
-	 * entity_count, or NO_ID; and the columns that are the same in all rows of a function, as
-	 * their labels are if nothing follows the name.  Text then draws these once.  NULL: none.
+	 * For views with many rows of one entity: its number in the tree, or NO_ID.  Rows with the
+	 * same number have the same cells in columns that are is_of_entity, and the same label but
+	 * for what follows the name; text draws these once.  NULL: none.
 	 */
-	uint32_t (*function)(const struct report *report, size_t row);
-	const enum column_id *function_columns;
+	uint32_t (*line_entity)(const struct report *report, size_t row);
 	/* Selects query.limit of row_count rows; NULL: the first ones. */
 	void (*select)(struct report *report, struct arena *arena);
 	/* Draws the text, without heading and notes. */

@@ -1,7 +1,7 @@
 /*
  * Tables in two passes over the rows: the first finds the widths, the second draws.  Cells are made
  * twice rather than stored, because a table can have a million rows.  Where many rows are of one
- * function, as in the callers view, its columns are measured and drawn once, and then copied.
+ * entity, as in the callers view, its columns are measured and drawn once, and then copied.
  */
 #include "view/text/table.h"
 
@@ -289,12 +289,9 @@ static const struct scale *column_scale(const struct report *shown, const struct
 	return scale_for(report_unit(item->report), largest);
 }
 
-static bool is_of_function(const struct table *table, const struct table_column *item)
+static bool is_of_entity(const struct table *table, const struct table_column *item)
 {
-	const struct view *view = table->report->query.view;
-
-	return view->function &&
-	       column_list_has(view->function_columns, (enum column_id)(item->column - columns));
+	return table->report->query.view->line_entity && item->column->is_of_entity;
 }
 
 /* Rows of none are all kept: their cells may differ. */
@@ -304,12 +301,13 @@ static void find_firsts(struct table *table)
 	bool *seen = xcalloc(report->tree->entity_count, sizeof(*seen));
 
 	for (size_t place = 0; place < report->count; place++) {
-		uint32_t function = report->query.view->function(report, report_row(report, place));
+		uint32_t entity =
+			report->query.view->line_entity(report, report_row(report, place));
 
-		if (function != NO_ID && seen[function])
+		if (entity != NO_ID && seen[entity])
 			continue;
-		if (function != NO_ID)
-			seen[function] = true;
+		if (entity != NO_ID)
+			seen[entity] = true;
 		vec_push(&table->firsts, (uint32_t)place);
 	}
 	free(seen);
@@ -319,7 +317,7 @@ static void measure_cells(struct table *table, struct table_column *item, struct
 {
 	const struct report *report = table->report;
 
-	if (is_of_function(table, item))
+	if (is_of_entity(table, item))
 		for (size_t i = 0; i < table->firsts.count; i++)
 			measure_cell(item, report_row(report, table->firsts.data[i]), scratch);
 	else
@@ -434,7 +432,7 @@ void table_measure(struct table *table)
 	struct strbuf scratch = {0};
 	size_t kept = 0;
 
-	if (table->report->query.view->function)
+	if (table->report->query.view->line_entity)
 		find_firsts(table);
 	for (size_t i = 0; i < table->items.count; i++) {
 		struct table_column *item = &table->items.data[i];
@@ -683,12 +681,12 @@ static void draw_aside(const struct table *table, const struct table_label *labe
 	strbuf_add_char(out, '\n');
 }
 
-/* Whether a function's columns are to be drawn once: not where inks are collected, not drawn. */
-static void begin_functions(struct table *table)
+/* An entity's columns are drawn once, unless inks are collected instead of drawn. */
+static void begin_entities(struct table *table)
 {
 	size_t own = table->items.count;
 
-	while (own > 0 && is_of_function(table, &table->items.data[own - 1]))
+	while (own > 0 && is_of_entity(table, &table->items.data[own - 1]))
 		own--;
 	if (own == table->items.count || table->text->lines)
 		return;
@@ -697,22 +695,22 @@ static void begin_functions(struct table *table)
 	table->drawn = xcalloc(table->report->tree->entity_count, sizeof(*table->drawn));
 }
 
-/* What follows a name makes a row differ from the others of its function. */
+/* What follows a name makes a row differ from the others of its entity. */
 static void draw_row(struct table *table, const struct table_label *label, size_t row, size_t used,
 	struct strbuf *scratch)
 {
 	const struct report *report = table->report;
 	struct strbuf *out = &table->text->sink->text;
 	bool is_alike = table->drawn && label->after.size == 0;
-	uint32_t function = is_alike ? report->query.view->function(report, row) : NO_ID;
+	uint32_t entity = is_alike ? report->query.view->line_entity(report, row) : NO_ID;
 
-	if (function == NO_ID) {
+	if (entity == NO_ID) {
 		table_draw_figures(table, row);
 		draw_name(table, label, row, used, scratch);
 		return;
 	}
 	draw_cells(table, row, 0, table->own_count);
-	struct str *drawn = &table->drawn[function];
+	struct str *drawn = &table->drawn[entity];
 	if (drawn->data) {
 		strbuf_add(out, *drawn);
 		return;
@@ -736,7 +734,7 @@ void table_draw(struct table *table, table_label_fn *label_fn, void *context)
 	}
 	assert(table->report->query.view->entity);
 	table_measure(table);
-	begin_functions(table);
+	begin_entities(table);
 	used = table_figures_width(table);
 	table_draw_headings(table);
 	for (size_t place = 0; place < table->report->count; place++) {

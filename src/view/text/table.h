@@ -29,8 +29,8 @@ struct table {
 	struct text *text;
 	const struct report *report;
 	VEC(struct table_column) items;
-	/* Of views with many rows of one function, while a table is drawn. */
-	VEC(uint32_t) firsts; /* the places of each function's first row, and of rows of none */
+	/* Of views with many rows of one entity, while a table is drawn. */
+	VEC(uint32_t) firsts; /* the places of each entity's first row, and of rows of none */
 	struct arena *arena;  /* of what is drawn once; NULL: nothing is */
 	struct str *drawn;    /* [entity_count] the columns from own_count on */
 	size_t own_count;     /* columns before those that are the same in all of its rows */
