@@ -44,8 +44,8 @@ void when_destroy(struct when *when);
 /*
  * Decides for each stack s for which shown[s] is a stack or SHOWN_SPONTANEOUS, which is treated as
  * the empty stack: shown[s] becomes the stack whose last frame is charged, itself or an ancestor,
- * or SHOWN_SPONTANEOUS, or, if the pattern does not match, SHOWN_UNMATCHED.  A stack where neither
- * weight nor a sample ends has nothing to charge, and is SHOWN_UNMATCHED, too.  The others stay
+ * or SHOWN_SPONTANEOUS, or, if the pattern does not match, SHOWN_UNMATCHED.  A stack without a
+ * row of weights (profile_row) has nothing to charge, and is SHOWN_UNMATCHED, too.  The others stay
  * unchanged.
  *
  * parent[profile->stack_count]: the stack without its last frame, or without several, if these are

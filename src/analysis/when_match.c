@@ -102,11 +102,9 @@ struct match {
 	const struct profile *profile;
 	const uint32_t *parent;
 	uint32_t *first_child, *next_child; /* [stack]: those that matter; 0: none */
-	bool *used;			    /* [stack]: as from find_used */
-	bool *matters;			    /* [stack]: one that is used is shown as it or below */
-	struct span *below;		    /* [stack]: that matters */
-	uint32_t *result;		    /* [stack] */
-	uint64_t *fits;			    /* from when_fits */
+	struct span *below; /* [stack]; span_none: nothing is shown there or below */
+	uint32_t *result;   /* [stack] */
+	uint64_t *fits;	    /* from when_fits */
 	size_t word_count;
 	bool *ends_thread; /* [position]: a star at the end of its thread */
 	struct span *rest; /* [position]: frames after those that it takes */
@@ -448,6 +446,11 @@ static void span_join(struct span *span, struct span other, uint16_t frames)
 /* Contains nothing. */
 static const struct span span_none = {.least = UINT16_MAX};
 
+static bool span_is_none(struct span span)
+{
+	return span.least > span.most;
+}
+
 /*
  * What follows each position.  Processes the steps from the end: what follows a group also follows
  * its alternatives.
@@ -495,38 +498,27 @@ static void find_rests(struct match *m)
 	free(groups);
 }
 
-/* [stack]: whether weight or a sample ends there. */
-static bool *find_used(const struct profile *p)
+static bool ends_here(const struct match *m, uint32_t stack)
 {
-	bool *used = xcalloc(p->stack_count, sizeof(*used));
-
-	for (uint32_t i = 0; i < p->stack_count; i++)
-		used[i] = profile_row(p, i) != 0;
-	for (size_t i = 0; i < p->samples.count; i++)
-		used[p->samples.stack[i].i] = true;
-	return used;
+	return profile_row(m->profile, stack) != 0;
 }
 
-/* The tree of the shown stacks that are used, and their parents. */
+/* The tree of the stacks that something that ends is shown as, and of their parents. */
 static void match_tree(struct match *m, const uint32_t *shown)
 {
 	size_t count = m->profile->stack_count;
 
 	m->first_child = xcalloc(count, sizeof(*m->first_child));
 	m->next_child = xcalloc(count, sizeof(*m->next_child));
-	m->matters = xcalloc(count, sizeof(*m->matters));
 	m->below = xcalloc(count, sizeof(*m->below));
 	for (size_t i = 0; i < count; i++)
 		m->below[i] = span_none;
-	for (size_t i = 0; i < count; i++)
-		if (SHOWN_IS_STACK(shown[i]) && m->used[i]) {
-			m->matters[shown[i]] = true;
+	for (uint32_t i = 0; i < count; i++)
+		if (SHOWN_IS_STACK(shown[i]) && ends_here(m, i))
 			m->below[shown[i]].least = 0;
-		}
 	for (uint32_t i = (uint32_t)count - 1; i > 0; i--) {
-		if (!m->matters[i])
+		if (span_is_none(m->below[i]))
 			continue;
-		m->matters[m->parent[i]] = true;
 		span_join(&m->below[m->parent[i]], m->below[i], 1);
 		m->next_child[i] = m->first_child[m->parent[i]];
 		m->first_child[m->parent[i]] = i;
@@ -540,7 +532,6 @@ static void match_init(struct match *m, const struct when *when, const struct pr
 
 	*m = (struct match){
 		.when = when, .profile = profile, .parent = parent, .word_count = words};
-	m->used = find_used(profile);
 	match_tree(m, shown);
 	m->result = xcalloc(profile->stack_count, sizeof(*m->result));
 	m->fits = when_fits(when, profile);
@@ -566,8 +557,6 @@ static void match_deinit(struct match *m)
 {
 	free(m->first_child);
 	free(m->next_child);
-	free(m->used);
-	free(m->matters);
 	free(m->result);
 	free(m->fits);
 	free(m->below);
@@ -600,9 +589,9 @@ void when_apply_counted(const struct when *when, const struct profile *profile,
 			collect_choices(&m);
 		visit_last(&m);
 	}
-	for (size_t i = 0; i < profile->stack_count; i++) {
+	for (uint32_t i = 0; i < profile->stack_count; i++) {
 		if (SHOWN_IS_STACK(shown[i]))
-			shown[i] = m.used[i] ? m.result[shown[i]] : SHOWN_UNMATCHED;
+			shown[i] = ends_here(&m, i) ? m.result[shown[i]] : SHOWN_UNMATCHED;
 		else if (shown[i] == SHOWN_SPONTANEOUS && m.result[0] == SHOWN_UNMATCHED)
 			shown[i] = SHOWN_UNMATCHED;
 	}

@@ -562,10 +562,13 @@ static void test_everything(struct subject *s)
 	size_t count = s->profile->stack_count;
 	for (uint32_t i = 0; i < count; i++) {
 		check(selection_parent(all, i) == selection_parent(kept, i));
-		/* WHEN charges nothing to nobody. */
-		if (profile_row(s->profile, i) != 0)
-			check(selection_shown(all, i) == selection_shown(kept, i));
+		/* WHEN decides nothing for stacks without weights. */
+		bool is_decided = profile_row(s->profile, i) != 0;
+		check(selection_shown(kept, i) ==
+			(is_decided ? selection_shown(all, i) : SHOWN_UNMATCHED));
 	}
+	for (size_t i = 0; i < s->profile->samples.count; i++)
+		check(profile_row(s->profile, s->profile->samples.stack[i].i) != 0);
 	for (size_t m = 0; m < s->profile->metric_count; m++) {
 		check(all->total[m] == kept->total[m]);
 		assert_memory_equal(all->row_weight[m], kept->row_weight[m],
