@@ -11,6 +11,7 @@ import re
 import sys
 
 import rooms
+import tap
 
 ROOT = pathlib.Path(os.environ.get("SOURCE_ROOT", pathlib.Path(__file__).parents[2]))
 SRC = ROOT / "src"
@@ -71,10 +72,7 @@ def main():
 		return 0
 	if not PAGE.exists() or PAGE.read_text() != text:
 		problems.append("docs/files.md is behind the head comments: make golden")
-	print(f"1..1\n{'not ok' if problems else 'ok'} 1 - docs/files.md")
-	for problem in problems:
-		print(f"# {problem}")
-	return 1 if problems else 0
+	return tap.report([("docs/files.md", problems)])
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 
+import tap
 from sources import ROOT, SOURCES, c_files
 
 
@@ -30,11 +31,7 @@ def main():
 	if not shutil.which("clang-format"):
 		print("1..0 # skip there is no clang-format")
 		return 0
-	problems = list(problems_of(c_files(*SOURCES)))
-	print(f"1..1\n{'not ok' if problems else 'ok'} 1 - the layout is clang-format's")
-	for problem in problems:
-		print(f"# {problem}")
-	return 1 if problems else 0
+	return tap.report([("the layout is clang-format's", list(problems_of(c_files(*SOURCES))))])
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ import pathlib
 import re
 import sys
 
+import tap
+
 # Headers of libraries that one room alone may know.
 LIBRARIES = {
 	r"elf\.h": {"arch", "obj"}, # the standard's numbers
@@ -73,20 +75,16 @@ def problems_in(path, room, allowed):
 def main():
 	allowed = read_rooms((ROOT / "ARCHITECTURE.md").read_text())
 	rooms = sorted({p.name for p in SRC.iterdir() if p.is_dir()} | set(allowed))
-	failed = False
-	print(f"1..{len(rooms)}")
-	for number, room in enumerate(rooms, 1):
+	found = []
+	for room in rooms:
 		problems = []
 		if room not in allowed or not (SRC / room).is_dir():
 			problems.append(f"src/{room} is not both a folder and in the table of rooms")
 		else:
 			for path in sources(room, allowed, "*.[ch]"):
 				problems.extend(problems_in(path, room, allowed))
-		print(f"{'not ok' if problems else 'ok'} {number} - {room}")
-		for problem in problems:
-			print(f"# {problem}")
-		failed |= bool(problems)
-	return 1 if failed else 0
+		found.append((room, problems))
+	return tap.report(found)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ import pathlib
 import re
 import sys
 
+import tap
+
 ROOT = pathlib.Path(os.environ.get("SOURCE_ROOT", pathlib.Path(__file__).parents[2]))
 LINES_MAX = 1200
 COLUMNS_MAX = 100
@@ -153,15 +155,8 @@ RULES = [
 
 
 def main():
-	failed = False
-	print(f"1..{len(RULES)}")
-	for number, (what, check, folders) in enumerate(RULES, 1):
-		problems = [f"{path.relative_to(ROOT)}: {problem}" for path, problem in check(c_files(*folders))]
-		print(f"{'not ok' if problems else 'ok'} {number} - {what}")
-		for problem in problems:
-			print(f"# {problem}")
-		failed |= bool(problems)
-	return 1 if failed else 0
+	return tap.report([(what, [f"{path.relative_to(ROOT)}: {problem}" for path, problem in check(c_files(*folders))])
+		for what, check, folders in RULES])
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ import pathlib
 import re
 import sys
 
+import tap
+
 ROOT = pathlib.Path(os.environ.get("SOURCE_ROOT", pathlib.Path(__file__).parents[2]))
 PAGES = ("README.md", "ARCHITECTURE.md", "HACKING.md", "CHANGELOG.md", "SECURITY.md")
 MADE = ("docs/files.md", "docs/formats/corpus")
@@ -55,11 +57,9 @@ def main():
 				found = pattern.search(line) if is_everywhere or not is_code else None
 				if found:
 					problems.append(f"{path.relative_to(ROOT)}:{number}: '{found[0]}': write {better}")
-	good = banned and not problems
-	print(f"1..1\n{'ok' if good else 'not ok'} 1 - {len(banned)} phrases are not used")
-	for problem in problems:
-		print(f"# {problem}")
-	return 0 if good else 1
+	if not banned:
+		problems.append("HACKING.md lists no phrases")
+	return tap.report([(f"{len(banned)} phrases are not used", problems)])
 
 
 if __name__ == "__main__":
