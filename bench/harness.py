@@ -170,6 +170,21 @@ class Bench:
 		text = self.keep("help", lambda: capture([SONDE, "record", "--help"]).decode())
 		return re.search(rf"(?<![\w-]){re.escape(option)}\b", text) is not None
 
+	def npm(self, package):
+		"""The folder of a package of npm, NAME@VERSION, installed once."""
+		def install():
+			if not shutil.which("node") or not shutil.which("npm"):
+				raise Skip("there is no node or npm")
+			name = package.partition("@")[0]
+			folder = self.path(f"npm-{name}")
+			run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", folder, package])
+			return os.path.join(folder, "node_modules", name)
+		return self.keep(package, install)
+
+	def speedscope(self):
+		"""The folder of speedscope's page."""
+		return os.path.join(self.npm("speedscope@1.25.0"), "dist", "release")
+
 	def folded(self, shape, *numbers):
 		def make():
 			path = self.path("-".join([shape, *map(str, numbers)]) + ".folded")

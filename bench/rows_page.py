@@ -7,20 +7,6 @@ import sys
 
 from harness import HERE, SONDE, Skip, run
 
-PLAYWRIGHT, SPEEDSCOPE = "playwright-core@1.56.1", "speedscope@1.25.0"
-
-
-def npm(bench, package):
-	"""The folder of a package of npm, installed once."""
-	def install():
-		if not shutil.which("node") or not shutil.which("npm"):
-			raise Skip("there is no node or npm")
-		folder = bench.path("npm-" + package.partition("@")[0])
-		run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", folder, package])
-		return os.path.join(folder, "node_modules", package.partition("@")[0])
-	return bench.keep(package, install)
-
-
 def samples(bench, count, stacks):
 	"""Timed samples as speedscope's JSON, and as sonde's page."""
 	def make():
@@ -35,7 +21,7 @@ def times(bench, *arguments):
 	chromium = shutil.which("chromium") or shutil.which("chromium-browser")
 	if not chromium:
 		raise Skip("there is no chromium")
-	command = ["node", os.path.join(HERE, "page_times.mjs"), npm(bench, PLAYWRIGHT), chromium, *arguments]
+	command = ["node", os.path.join(HERE, "page_times.mjs"), bench.npm("playwright-core@1.56.1"), chromium, *arguments]
 	bench.note(command)
 	done = subprocess.run(command, capture_output=True, text=True, check=False)
 	if done.returncode:
@@ -81,7 +67,7 @@ def opened(bench, _):
 	if bench.is_quick:
 		return told
 	try:
-		release = os.path.join(npm(bench, SPEEDSCOPE), "dist", "release", "index.html")
+		release = os.path.join(bench.speedscope(), "index.html")
 		peer = times(bench, "speedscope", release, path)
 		told["speedscope's page"] = f"{peer['first'] / 1000:.2f} s, {peer['memory']:.0f} MB"
 	except Skip as why:
