@@ -1,6 +1,7 @@
 /*
- * Callers and callees as rows: the sums of the walk, put in order.  All lines are sorted at once,
- * by radix, so that a million of them cost no comparisons.
+ * Callers and callees as rows: the sums of the walk, put in order.  Rows are ordered first, and
+ * lines grouped by them; then a group is sorted, by radix, and filled in while it is in the
+ * processor's caches.
  */
 #include "analysis/callers.h"
 
@@ -11,38 +12,17 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 
-#define TOTAL_NAME STR("<Total>")
-
-/*
- * The rows and lines of a walk to show, in order.  A line is one side of an edge: number edge *
- * SIDE_COUNT + side.
- */
+/* What becomes a row, in order.  A slot is one side of a centre: centre * SIDE_COUNT + side. */
 struct callers_order {
 	const struct callers_walk *walk;
-	uint32_t *rank;	   /* [entity] by name; <Total>'s at the end */
-	uint32_t *lines;   /* grouped by centre and side, each by its number */
-	uint32_t *first;   /* [centre * SIDE_COUNT + side]: its first line; one more at the end */
-	uint32_t *centres; /* those that are rows */
+	bool *is_row;	   /* [centre] */
+	uint32_t *centres; /* [count] those that are rows */
 	size_t count;
+	uint32_t *size;	 /* [slot]: how many lines are shown */
+	uint32_t *first; /* [slot]: the first of them; rows' lines are in the order of rows */
+	uint32_t line_count;
+	struct sort_item *items; /* room to sort the lines of one slot */
 };
-
-static int64_t attributed(const struct callers_walk *w, uint32_t line, size_t metric)
-{
-	return (int64_t)w->attributed.data[line * (w->metric_count + 1) + metric];
-}
-
-static bool line_is_recursive(const struct callers_walk *w, uint32_t line)
-{
-	return attributed(w, line, w->metric_count) == 0;
-}
-
-static bool line_is_zero(const struct callers_walk *w, uint32_t line)
-{
-	for (size_t m = 0; m < w->metric_count; m++)
-		if (attributed(w, line, m) != 0)
-			return false;
-	return true;
-}
 
 /* The entity at the line's own end of the edge.  It is a line only if this is a centre. */
 static uint32_t line_centre(const struct callers_walk *w, uint32_t line)
@@ -65,7 +45,7 @@ static bool line_is_shown(const struct callers_walk *w, uint32_t line)
 
 	if (w->centre ? centre != EDGE_CENTRE : centre == NO_ID || !callers_walk_wants(w, centre))
 		return false;
-	return line_is_recursive(w, line) || !line_is_zero(w, line);
+	return callers_walk_is_recursive(w, line) || !callers_walk_is_zero(w, line);
 }
 
 static uint32_t line_slot(const struct callers_walk *w, uint32_t line)
@@ -75,111 +55,15 @@ static uint32_t line_slot(const struct callers_walk *w, uint32_t line)
 	return centre * SIDE_COUNT + line % SIDE_COUNT;
 }
 
-static struct str name_of(const struct entity_tree *tree, uint32_t entity)
-{
-	return entity == tree->entity_count ? TOTAL_NAME : tree->entities[entity].name;
-}
-
-static int names_compare(const void *a, const void *b, void *of)
-{
-	const struct entity_tree *tree = of;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	if (x == tree->entity_count || y == tree->entity_count)
-		return str_compare(name_of(tree, x), name_of(tree, y));
-	return entity_compare(&tree->entities[x], &tree->entities[y]);
-}
-
-static void order_rank(struct callers_order *o)
-{
-	const struct entity_tree *tree = o->walk->tree;
-	size_t count = tree->entity_count + 1;
-	uint32_t *sorted = xcalloc(count, sizeof(*sorted));
-
-	o->rank = xcalloc(count, sizeof(*o->rank));
-	for (uint32_t i = 0; i < count; i++)
-		sorted[i] = i;
-	qsort_r(sorted, count, sizeof(*sorted), names_compare, (void *)(uintptr_t)tree);
-	for (uint32_t i = 0; i < count; i++)
-		o->rank[sorted[i]] = i;
-	free(sorted);
-}
-
-/* Groups the lines that are shown by their slots. */
-static void order_collect(struct callers_order *o)
-{
-	const struct callers_walk *w = o->walk;
-	size_t count = entity_pairs_count(&w->edges) * SIDE_COUNT;
-	size_t slots = w->centre_count * SIDE_COUNT;
-	uint32_t *next = xcalloc(slots + 1, sizeof(*next));
-
-	for (uint32_t i = 0; i < count; i++)
-		if (line_is_shown(w, i))
-			o->first[line_slot(w, i) + 1]++;
-	for (size_t s = 0; s < slots; s++)
-		next[s + 1] = o->first[s + 1] += o->first[s];
-	o->lines = xcalloc(o->first[slots], sizeof(*o->lines));
-	for (uint32_t i = 0; i < count; i++)
-		if (line_is_shown(w, i))
-			o->lines[next[line_slot(w, i)]++] = i;
-	free(next);
-}
-
 /* Differences are ordered by absolute value. */
-static int64_t order_figure(const struct callers_walk *w, uint64_t figure)
+static int64_t order_figure(const struct callers_walk *w, int64_t figure)
 {
-	int64_t value = (int64_t)figure;
-
-	return w->tree->is_difference && value < 0 ? -value : value;
-}
-
-/*
- * Orders the lines of one slot, from the least significant criterion to the most, as each sort is
- * stable.
- */
-static void order_sort_slot(
-	const struct callers_order *o, uint32_t *lines, size_t count, struct sort_item *items)
-{
-	const struct callers_walk *w = o->walk;
-
-	for (size_t i = 0; i < count; i++) {
-		uint32_t entity = line_entity(w, lines[i]);
-
-		items[i] = (struct sort_item){
-			o->rank[entity == NO_ID ? w->tree->entity_count : entity], lines[i]};
-	}
-	sort_items(items, count);
-	for (size_t m = w->tree->order_count; m-- > 0;) {
-		for (size_t i = 0; i < count; i++)
-			items[i].key = sort_key_descending(
-				order_figure(w, (uint64_t)attributed(w, items[i].index, m)));
-		sort_items(items, count);
-	}
-	for (size_t i = 0; i < count; i++)
-		items[i].key = line_is_recursive(w, items[i].index);
-	sort_items(items, count);
-	for (size_t i = 0; i < count; i++)
-		lines[i] = items[i].index;
-}
-
-/* Slot by slot, so that what is sorted stays in the processor's caches. */
-static void order_sort(struct callers_order *o)
-{
-	size_t slots = o->walk->centre_count * SIDE_COUNT, most = 0;
-	struct sort_item *items;
-
-	for (size_t s = 0; s < slots; s++)
-		if (o->first[s + 1] - o->first[s] > most)
-			most = o->first[s + 1] - o->first[s];
-	items = xcalloc(most, sizeof(*items));
-	for (size_t s = 0; s < slots; s++)
-		order_sort_slot(o, o->lines + o->first[s], o->first[s + 1] - o->first[s], items);
-	free(items);
+	return w->tree->is_difference && figure < 0 ? -figure : figure;
 }
 
 static int descending(const struct callers_walk *w, uint64_t a, uint64_t b)
 {
-	int64_t x = order_figure(w, a), y = order_figure(w, b);
+	int64_t x = order_figure(w, (int64_t)a), y = order_figure(w, (int64_t)b);
 
 	return (x < y) - (x > y);
 }
@@ -197,105 +81,177 @@ static int centres_compare(const void *a, const void *b, void *order)
 		if (result == 0)
 			result = descending(w, w->inclusive[i], w->inclusive[k]);
 	}
-	return result ? result : (o->rank[x] > o->rank[y]) - (o->rank[x] < o->rank[y]);
+	if (result == 0 && w->centre == NULL)
+		result = (w->rank[x + 1] > w->rank[y + 1]) - (w->rank[x + 1] < w->rank[y + 1]);
+	return result;
 }
 
-static bool centre_is_zero(const struct callers_order *o, uint32_t centre)
+/* A centre is a row if it or a line of it has a figure. */
+static void order_find_rows(struct callers_order *o)
 {
 	const struct callers_walk *w = o->walk;
+	size_t count = entity_pairs_count(&w->edges) * SIDE_COUNT;
 
-	for (size_t i = centre * w->metric_count; i < (centre + 1) * w->metric_count; i++)
-		if (w->exclusive[i] != 0 || w->inclusive[i] != 0)
-			return false;
-	for (uint32_t i = o->first[centre * SIDE_COUNT]; i < o->first[(centre + 1) * SIDE_COUNT];
-		i++)
-		if (!line_is_zero(w, o->lines[i]))
-			return false;
-	return true;
+	for (uint32_t i = 0; i < count; i++) {
+		if (!line_is_shown(w, i))
+			continue;
+		o->size[line_slot(w, i)]++;
+		o->is_row[line_slot(w, i) / SIDE_COUNT] |= !callers_walk_is_zero(w, i);
+	}
+	for (size_t i = 0; i < w->centre_count * w->metric_count; i++)
+		o->is_row[i / w->metric_count] |= w->exclusive[i] != 0 || w->inclusive[i] != 0;
+	for (uint32_t i = 0; i < w->centre_count; i++)
+		if (o->is_row[i])
+			o->centres[o->count++] = i;
+	qsort_r(o->centres, o->count, sizeof(*o->centres), centres_compare, o);
 }
 
 static void order_init(struct callers_order *o, const struct callers_walk *w)
 {
 	size_t slots = w->centre_count * SIDE_COUNT;
+	uint32_t most = 0;
 
 	*o = (struct callers_order){.walk = w};
-	o->first = xcalloc(slots + 1, sizeof(*o->first));
+	o->is_row = xcalloc(w->centre_count, sizeof(*o->is_row));
 	o->centres = xcalloc(w->centre_count, sizeof(*o->centres));
-	order_rank(o);
-	order_collect(o);
-	order_sort(o);
-	for (uint32_t i = 0; i < w->centre_count; i++)
-		if (!centre_is_zero(o, i))
-			o->centres[o->count++] = i;
-	qsort_r(o->centres, o->count, sizeof(*o->centres), centres_compare, o);
+	o->size = xcalloc(slots, sizeof(*o->size));
+	o->first = xcalloc(slots, sizeof(*o->first));
+	order_find_rows(o);
+	for (size_t i = 0; i < o->count * SIDE_COUNT; i++) {
+		size_t slot = o->centres[i / SIDE_COUNT] * SIDE_COUNT + i % SIDE_COUNT;
+
+		o->first[slot] = o->line_count;
+		o->line_count += o->size[slot];
+		if (o->size[slot] > most)
+			most = o->size[slot];
+	}
+	o->items = xcalloc(most, sizeof(*o->items));
 }
 
 static void order_deinit(struct callers_order *o)
 {
-	free(o->rank);
-	free(o->lines);
-	free(o->first);
+	free(o->is_row);
 	free(o->centres);
+	free(o->size);
+	free(o->first);
+	free(o->items);
 }
 
-static uint32_t order_line_count(const struct callers_order *o, uint32_t centre)
-{
-	return o->first[(centre + 1) * SIDE_COUNT] - o->first[centre * SIDE_COUNT];
-}
-
-static void fill_row(const struct callers_order *o, uint32_t centre, size_t metric,
-	struct callers_row *row, struct callers_line *lines)
+/* Puts the numbers of lines, in place of an entity, where their slots are. */
+static void order_group(const struct callers_order *o, struct callers_line *lines)
 {
 	const struct callers_walk *w = o->walk;
-	size_t figure = centre * w->metric_count + metric;
-	const uint32_t *first = &o->first[centre * SIDE_COUNT];
+	size_t count = entity_pairs_count(&w->edges) * SIDE_COUNT;
+	size_t slots = w->centre_count * SIDE_COUNT;
+	uint32_t *next = xcalloc(slots, sizeof(*next));
 
-	row->entity = w->centre ? NO_ID : centre;
-	row->exclusive = (int64_t)w->exclusive[figure];
-	row->inclusive = (int64_t)w->inclusive[figure];
-	row->caller_count = first[SIDE_CALLEES] - first[SIDE_CALLERS];
-	row->callee_count = first[SIDE_COUNT] - first[SIDE_CALLEES];
-	for (uint32_t i = first[SIDE_CALLERS]; i < first[SIDE_COUNT]; i++)
-		*lines++ = (struct callers_line){
-			.entity = line_entity(w, o->lines[i]),
-			.is_recursive = line_is_recursive(w, o->lines[i]),
-			.attributed = attributed(w, o->lines[i], metric),
-		};
+	memcpy(next, o->first, slots * sizeof(*next));
+	for (uint32_t i = 0; i < count; i++)
+		if (line_is_shown(w, i) && o->is_row[line_slot(w, i) / SIDE_COUNT])
+			lines[next[line_slot(w, i)]++].entity = i;
+	free(next);
 }
 
-/* The rows of one metric; the walk's own is 0. */
-static struct callers *callers_of(const struct callers_order *o, size_t metric, struct arena *arena)
+/*
+ * Orders grouped lines of one slot into o->items, from the least significant criterion to the most,
+ * as each sort is stable.
+ */
+static void order_sort(
+	const struct callers_order *o, const struct callers_line *lines, uint32_t count)
 {
-	struct callers *c = ARENA_NEW(arena, struct callers);
-	struct callers_row *rows = ARENA_ARRAY(arena, struct callers_row, o->count);
-	size_t line_count = 0;
+	const struct callers_walk *w = o->walk;
+	struct sort_item *items = o->items;
 
-	for (size_t i = 0; i < o->count; i++)
-		line_count += order_line_count(o, o->centres[i]);
-	struct callers_line *lines = ARENA_ARRAY(arena, struct callers_line, line_count);
-	uint32_t line = 0;
-	for (size_t i = 0; i < o->count; i++) {
-		rows[i].first_line = line;
-		fill_row(o, o->centres[i], metric, &rows[i], lines + line);
-		line += order_line_count(o, o->centres[i]);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t line = lines[i].entity;
+
+		items[i] = (struct sort_item){w->rank[line_entity(w, line) + 1], line};
 	}
-	*c = (struct callers){
-		.tree = callers_walk_tree(o->walk, metric),
-		.centre = o->walk->centre,
-		.rows = rows,
-		.count = o->count,
-		.lines = lines,
-		.line_count = line_count,
+	sort_items(items, count);
+	for (size_t m = w->tree->order_count; m-- > 0;) {
+		for (uint32_t i = 0; i < count; i++)
+			items[i].key = sort_key_descending(
+				order_figure(w, callers_walk_attributed(w, items[i].index, m)));
+		sort_items(items, count);
+	}
+	for (uint32_t i = 0; i < count; i++)
+		items[i].key = callers_walk_is_recursive(w, items[i].index);
+	sort_items(items, count);
+}
+
+/* Makes the lines of one slot, in all metrics, from the grouped ones in lines[0]. */
+static void order_fill_slot(
+	const struct callers_order *o, size_t slot, struct callers_line *const *lines)
+{
+	const struct callers_walk *w = o->walk;
+	uint32_t first = o->first[slot];
+
+	order_sort(o, lines[0] + first, o->size[slot]);
+	for (size_t m = 0; m < w->metric_count; m++)
+		for (uint32_t i = 0; i < o->size[slot]; i++) {
+			uint32_t line = o->items[i].index;
+
+			lines[m][first + i] = (struct callers_line){
+				.entity = line_entity(w, line),
+				.is_recursive = callers_walk_is_recursive(w, line),
+				.attributed = callers_walk_attributed(w, line, m),
+			};
+		}
+}
+
+static struct callers_row order_row(const struct callers_order *o, uint32_t centre, size_t metric)
+{
+	const struct callers_walk *w = o->walk;
+	size_t figure = centre * w->metric_count + metric, slot = centre * SIDE_COUNT;
+
+	return (struct callers_row){
+		.entity = w->centre ? NO_ID : centre,
+		.exclusive = (int64_t)w->exclusive[figure],
+		.inclusive = (int64_t)w->inclusive[figure],
+		.first_line = o->first[slot],
+		.caller_count = o->size[slot + SIDE_CALLERS],
+		.callee_count = o->size[slot + SIDE_CALLEES],
 	};
-	return c;
+}
+
+/* The rows of all metrics; those of the walk's own are the result. */
+static struct callers *order_fill(const struct callers_order *o, struct arena *arena)
+{
+	const struct callers_walk *w = o->walk;
+	struct callers *all = ARENA_ARRAY(arena, struct callers, w->metric_count);
+	const struct callers **others = ARENA_ARRAY(arena, const struct callers *, w->metric_count);
+	struct callers_line **lines = xcalloc(w->metric_count, sizeof(*lines));
+
+	for (size_t m = 0; m < w->metric_count; m++) {
+		struct callers_row *rows = ARENA_ARRAY(arena, struct callers_row, o->count);
+
+		lines[m] = ARENA_ARRAY(arena, struct callers_line, o->line_count);
+		for (size_t i = 0; i < o->count; i++)
+			rows[i] = order_row(o, o->centres[i], m);
+		all[m] = (struct callers){
+			.tree = callers_walk_tree(w, m),
+			.centre = w->centre,
+			.rows = rows,
+			.count = o->count,
+			.lines = lines[m],
+			.line_count = o->line_count,
+		};
+		if (m > 0)
+			others[m - 1] = &all[m];
+	}
+	all->others = others;
+	order_group(o, lines[0]);
+	for (size_t i = 0; i < o->count; i++)
+		for (size_t side = 0; side < SIDE_COUNT; side++)
+			order_fill_slot(o, o->centres[i] * SIDE_COUNT + side, lines);
+	free(lines);
+	return all;
 }
 
 /* chosen: the wanted centres, or NULL for all. */
 static struct callers *analyse(const struct entity_tree *tree, const struct centre *centre,
 	const bool *chosen, struct arena *arena)
 {
-	const struct callers **others =
-		ARENA_ARRAY(arena, const struct callers *, tree->other_count);
 	struct callers_walk walk;
 	struct callers_order order;
 
@@ -305,10 +261,7 @@ static struct callers *analyse(const struct entity_tree *tree, const struct cent
 	else
 		callers_walk_run(&walk);
 	order_init(&order, &walk);
-	struct callers *c = callers_of(&order, 0, arena);
-	for (size_t k = 0; k < tree->other_count; k++)
-		others[k] = callers_of(&order, k + 1, arena);
-	c->others = others;
+	struct callers *c = order_fill(&order, arena);
 	order_deinit(&order);
 	callers_walk_deinit(&walk);
 	assert(callers_check(c));
@@ -319,15 +272,6 @@ struct callers *callers_analyse(
 	const struct entity_tree *tree, const struct centre *centre, struct arena *arena)
 {
 	return analyse(tree, centre, NULL, arena);
-}
-
-static bool has_negative(const struct entity_tree *tree)
-{
-	bool found = tree->has_negative;
-
-	for (size_t k = 0; k < tree->other_count; k++)
-		found |= tree->others[k]->has_negative;
-	return found;
 }
 
 /* Whether the function's row is also that of a centre. */
@@ -346,7 +290,8 @@ struct callers *callers_analyse_first(const struct entity_tree *tree,
 {
 	size_t count = 0;
 
-	if (limit == 0 || !tree->has_stacks || tree->is_difference || has_negative(tree))
+	if (limit == 0 || !tree->has_stacks || tree->is_difference ||
+		callers_walk_has_negative(tree))
 		return analyse(tree, NULL, NULL, arena);
 	bool *chosen = xcalloc(tree->entity_count, sizeof(*chosen));
 	/* Functions are in the same order as centres. */

@@ -74,9 +74,8 @@ static int64_t pool_take(struct pool *p, int64_t cost, bool may_leave)
 static uint64_t *line_at(struct fill *f, uint32_t from, uint32_t to, enum callers_side side)
 {
 	uint32_t edge = callers_walk_edge_at(f->walk, from, to);
-	size_t width = f->walk->metric_count + 1;
 
-	return &f->walk->attributed.data[((size_t)edge * SIDE_COUNT + side) * width];
+	return &f->walk->attributed.data[((size_t)edge * SIDE_COUNT + side) * f->walk->width];
 }
 
 static uint32_t as_centre(const struct fill *f, uint32_t entity)
@@ -150,7 +149,7 @@ static void fill_metric(struct fill *f, size_t metric)
 /* The first metric of a difference is the third minus the second, line by line. */
 static void subtract(struct callers_walk *w)
 {
-	for (size_t i = 0; i < w->attributed.count; i += w->metric_count + 1)
+	for (size_t i = 0; i < w->attributed.count; i += w->width)
 		w->attributed.data[i] = w->attributed.data[i + 2] - w->attributed.data[i + 1];
 	for (size_t i = 0; i < w->centre_count * w->metric_count; i += w->metric_count) {
 		w->exclusive[i] = w->exclusive[i + 2] - w->exclusive[i + 1];

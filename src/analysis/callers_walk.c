@@ -8,8 +8,9 @@
  * stack's callee is now further in.  gprofng's PathTree adds and subtracts in the same way along
  * one stack; here it is done for all stacks below a node at once.
  *
- * Whether an edge exists, even if its weights add up to 0, is determined by the same sums over the
- * number of distinct stacks.  An edge with a sum of 0 is used in recursion only.
+ * An edge to which no stack is attributed is used in recursion only.  Its weights add up to 0.
+ * Where weights may be negative, and so cancel, the same sums over the number of distinct stacks
+ * decide.
  *
  * Intermediate sums may exceed 64 bits, as a recursion counts a stack repeatedly; unsigned
  * arithmetic makes the final sums correct.
@@ -61,6 +62,44 @@ static uint32_t stacks_below(const struct callers_walk *w, uint32_t node)
 	       w->stacks_before[rank_set_below(ends, node)];
 }
 
+static struct str name_of(const struct entity_tree *tree, uint32_t entity)
+{
+	return entity == NO_ID ? CALLERS_TOTAL : tree->entities[entity].name;
+}
+
+static int names_compare(const void *a, const void *b, void *of)
+{
+	const struct entity_tree *tree = of;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	if (x == NO_ID || y == NO_ID)
+		return str_compare(name_of(tree, x), name_of(tree, y));
+	return entity_compare(&tree->entities[x], &tree->entities[y]);
+}
+
+static void rank_names(struct callers_walk *w)
+{
+	size_t count = w->tree->entity_count + 1;
+	uint32_t *sorted = xcalloc(count, sizeof(*sorted));
+
+	w->rank = xcalloc(count, sizeof(*w->rank));
+	for (uint32_t i = 0; i < count; i++)
+		sorted[i] = i - 1;
+	qsort_r(sorted, count, sizeof(*sorted), names_compare, (void *)(uintptr_t)w->tree);
+	for (uint32_t i = 0; i < count; i++)
+		w->rank[sorted[i] + 1] = i;
+	free(sorted);
+}
+
+bool callers_walk_has_negative(const struct entity_tree *tree)
+{
+	bool found = tree->has_negative;
+
+	for (size_t k = 0; k < tree->other_count; k++)
+		found |= tree->others[k]->has_negative;
+	return found;
+}
+
 void callers_walk_init(struct callers_walk *w, const struct entity_tree *tree,
 	const struct centre *centre, const bool *chosen)
 {
@@ -68,13 +107,16 @@ void callers_walk_init(struct callers_walk *w, const struct entity_tree *tree,
 		.centre = centre,
 		.chosen = chosen,
 		.metric_count = tree->other_count + 1,
+		.width = tree->other_count + 1,
 		.centre_count = centre ? 1 : tree->entity_count};
-	entity_pairs_init(&w->edges, tree->entity_count, chosen, tree->node_count);
 	w->exclusive = xcalloc(w->centre_count * w->metric_count, sizeof(*w->exclusive));
 	w->inclusive = xcalloc(w->centre_count * w->metric_count, sizeof(*w->inclusive));
 	w->innermost = xcalloc(w->centre_count, sizeof(*w->innermost));
 	w->path = xcalloc((size_t)tree->depth_max + 1, sizeof(*w->path));
-	w->weights = xcalloc(w->metric_count + 1, sizeof(*w->weights));
+	if (callers_walk_has_negative(tree) || tree->arc_cost)
+		w->width++;
+	w->weights = xcalloc(w->width, sizeof(*w->weights));
+	rank_names(w);
 	count_stacks(w);
 }
 
@@ -82,6 +124,7 @@ void callers_walk_deinit(struct callers_walk *w)
 {
 	entity_pairs_deinit(&w->edges);
 	vec_deinit(&w->attributed);
+	free(w->rank);
 	free(w->exclusive);
 	free(w->inclusive);
 	free(w->innermost);
@@ -90,26 +133,31 @@ void callers_walk_deinit(struct callers_walk *w)
 	free(w->stacks_before);
 }
 
+/* An edge's figures. */
+static size_t edge_width(const struct callers_walk *w)
+{
+	return SIDE_COUNT * w->width;
+}
+
 uint32_t callers_walk_edge_at(struct callers_walk *w, uint32_t from, uint32_t to)
 {
 	uint32_t edge = entity_pairs_at(&w->edges, from, to);
-	size_t sums = SIDE_COUNT * (w->metric_count + 1);
 
-	while (w->attributed.count < entity_pairs_count(&w->edges) * sums)
-		vec_push(&w->attributed, 0);
+	if (edge * edge_width(w) == w->attributed.count)
+		vec_extend(&w->attributed, w->attributed.count + edge_width(w));
 	return edge;
 }
 
 static uint64_t *edge_sums(struct callers_walk *w, uint32_t edge, enum callers_side side)
 {
-	return &w->attributed.data[((size_t)edge * SIDE_COUNT + side) * (w->metric_count + 1)];
+	return &w->attributed.data[((size_t)edge * SIDE_COUNT + side) * w->width];
 }
 
 static void edge_add(struct callers_walk *w, uint32_t edge, enum callers_side side)
 {
 	uint64_t *sums = edge_sums(w, edge, side);
 
-	for (size_t m = 0; m <= w->metric_count; m++)
+	for (size_t m = 0; m < w->width; m++)
 		sums[m] += w->weights[m];
 }
 
@@ -117,7 +165,7 @@ static void edge_subtract(struct callers_walk *w, uint32_t edge, enum callers_si
 {
 	uint64_t *sums = edge_sums(w, edge, side);
 
-	for (size_t m = 0; m <= w->metric_count; m++)
+	for (size_t m = 0; m < w->width; m++)
 		sums[m] -= w->weights[m];
 }
 
@@ -125,7 +173,8 @@ static void take_weights(struct callers_walk *w, uint32_t node)
 {
 	for (size_t m = 0; m < w->metric_count; m++)
 		w->weights[m] = (uint64_t)entity_tree_weight_below(callers_walk_tree(w, m), node);
-	w->weights[w->metric_count] = stacks_below(w, node);
+	if (w->width > w->metric_count)
+		w->weights[w->metric_count] = stacks_below(w, node);
 }
 
 static uint32_t entity_at(const struct callers_walk *w, uint32_t depth)
@@ -237,32 +286,67 @@ static void warm(const struct callers_walk *w, uint32_t node)
 		return;
 	uint32_t edge = entity_pairs_peek(&w->edges, near[-1], near[0]);
 	if (edge != NO_ID)
-		__builtin_prefetch(
-			&w->attributed.data[(size_t)edge * SIDE_COUNT * (w->metric_count + 1)], 1);
+		__builtin_prefetch(&w->attributed.data[edge * edge_width(w)], 1);
+}
+
+/*
+ * The nodes of a run that the walk visits, from the return value to before *end.  It leaves out
+ * subtrees without weight.  *left: zero at first; one past the last node that was left out.
+ */
+static uint32_t visited(const struct callers_walk *w, uint32_t run, uint32_t *end, uint32_t *left)
+{
+	const struct tree_runs *runs = &w->tree->runs;
+	uint32_t first = run ? runs->first[run] : 1;
+
+	*end = runs->first[run + 1];
+	if (first < *left)
+		*end = first;
+	for (uint32_t i = first; w->has_weightless && i < *end; i++)
+		if (stacks_below(w, i) == 0) {
+			*left = entity_tree_end(w->tree, i);
+			*end = i;
+		}
+	return first;
+}
+
+/* Marks the edges that the walk will find, and makes room for their figures. */
+static void mark_edges(struct callers_walk *w)
+{
+	const struct entity_tree *tree = w->tree;
+
+	entity_pairs_expect(&w->edges, tree->entity_count, w->rank, w->chosen, tree->node_count);
+	for (uint32_t r = 0, end, left = 0; r < tree->runs.count; r++)
+		for (uint32_t i = visited(w, r, &end, &left), from = tree->runs.parent[r]; i < end;
+			from = i++)
+			if (callers_walk_wants(w, tree->entity[from]) ||
+				callers_walk_wants(w, tree->entity[i]))
+				entity_pairs_mark(&w->edges, tree->entity[from], tree->entity[i]);
+	entity_pairs_close(&w->edges);
+	w->attributed.count = entity_pairs_count(&w->edges) * edge_width(w);
+	w->attributed.capacity = w->attributed.count;
+	w->attributed.data = xcalloc(w->attributed.count, sizeof(*w->attributed.data));
 }
 
 void callers_walk_run(struct callers_walk *w)
 {
 	const struct entity_tree *tree = w->tree;
-	const struct tree_runs *runs = &tree->runs;
-	uint32_t depth = 0, weightless_end = 0;
+	uint32_t depth = 0;
 
+	if (w->centre == NULL)
+		mark_edges(w);
 	w->path[0] = (struct callers_step){.entity = NO_ID, .centre = NO_ID};
-	for (uint32_t r = 0; r < runs->count; r++) {
-		uint32_t i = r ? runs->first[r] : 1;
+	for (uint32_t r = 0, end, left = 0; r < tree->runs.count; r++) {
+		uint32_t i = visited(w, r, &end, &left);
 
-		if (i < weightless_end)
+		if (i == end)
 			continue;
-		for (; w->path[depth].node != runs->parent[r]; depth--)
+		for (; w->path[depth].node != tree->runs.parent[r]; depth--)
 			leave(w, depth);
-		for (; i < runs->first[r + 1]; i++) {
-			if (w->has_weightless && stacks_below(w, i) == 0) {
-				weightless_end = entity_tree_end(tree, i);
-				break;
-			}
+		for (; i < end; i++) {
 			warm(w, i);
 			assert(depth < tree->depth_max);
 			enter(w, i, ++depth);
 		}
 	}
+	entity_pairs_end(&w->edges);
 }

@@ -20,16 +20,6 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 
-struct piece {
-	uint32_t first;	 /* group */
-	uint32_t count;	 /* groups, and so nodes */
-	uint32_t parent; /* piece whose last group is its first group's parent; of piece 0: 0 */
-	uint32_t seen;	 /* the first stack or sample in it or below */
-	uint32_t size;	 /* nodes, including those below */
-	uint32_t place;	 /* node of its first group */
-	uint32_t next;	 /* node of the next piece below it */
-};
-
 struct layout {
 	const struct growth *g;
 	struct arena *scratch;
@@ -38,9 +28,14 @@ struct layout {
 	struct rank_set ends;	      /* groups with weight of their own */
 	uint32_t *run_end;	      /* [run]: one past its last group that has a node; 0: none */
 	struct rank_set begins;	      /* groups that begin a piece */
-	struct piece *pieces;
-	size_t count;
+	size_t count;		      /* of pieces */
 	size_t node_count;
+	/* Columns of the pieces, each freed when it is not needed any more. */
+	uint32_t *first;  /* [count + 1] its first group, in the end the number of groups */
+	uint32_t *length; /* groups, and so nodes */
+	uint32_t *parent; /* piece whose last group is its first group's parent; of piece 0: 0 */
+	uint32_t *size;	  /* nodes, including those below */
+	uint32_t *place;  /* node of its first group */
 	struct sort_item *order; /* pieces in the order first seen; NULL: as numbered */
 };
 
@@ -145,48 +140,54 @@ static void make_pieces(struct layout *l)
 	const struct tree_runs *r = l->runs;
 	uint32_t piece = 0, run = 0, end;
 
-	l->pieces = xcalloc(l->count, sizeof(*l->pieces));
+	l->first = xcalloc(l->count + 1, sizeof(*l->first));
+	l->length = xcalloc(l->count, sizeof(*l->length));
+	l->parent = xcalloc(l->count, sizeof(*l->parent));
 	for (uint32_t i = 0; i < l->g->count; i = end, piece++) {
 		while (r->first[run + 1] <= i)
 			run++;
 		bool begins_run = i == r->first[run];
 
 		end = rank_set_next(&l->begins, i + 1);
-		l->pieces[piece] = (struct piece){.first = i,
-			.count = (end < l->run_end[run] ? end : l->run_end[run]) - i,
-			.parent = !begins_run ? piece - 1
-				  : i	      ? find_piece(l, r->parent[run])
-					      : 0,
-			.seen = NO_ID};
+		l->first[piece] = i;
+		l->length[piece] = (end < l->run_end[run] ? end : l->run_end[run]) - i;
+		l->parent[piece] = !begins_run ? piece - 1 : i ? find_piece(l, r->parent[run]) : 0;
 	}
+	l->first[l->count] = (uint32_t)l->g->count;
 }
 
 /* Measures the pieces with what is below them. */
 static void measure_pieces(struct layout *l)
 {
-	const uint32_t *first = l->g->first;
-	struct piece *pieces = l->pieces;
+	l->size = xcalloc(l->count, sizeof(*l->size));
+	for (size_t i = l->count; i-- > 0;) {
+		l->size[i] += l->length[i];
+		if (i > 0)
+			l->size[l->parent[i]] += l->size[i];
+	}
+	l->node_count = l->size[0];
+}
 
+/* [piece] the first stack or sample in it or below; to be freed with free(). */
+static uint32_t *find_seen(const struct layout *l)
+{
+	const uint32_t *first = l->g->first;
+	uint32_t *seen = xcalloc(l->count, sizeof(*seen));
+
+	memset(seen, 0xff, l->count * sizeof(*seen)); /* NO_ID */
 	for (uint32_t i = rank_set_next(&l->ends, 0), piece = 0; i < l->g->count;
 		i = rank_set_next(&l->ends, i + 1)) {
-		uint32_t seen = first ? first[i] : i;
+		uint32_t when = first ? first[i] : i;
 
-		while (i >= pieces[piece].first + pieces[piece].count)
+		while (i >= l->first[piece + 1])
 			piece++;
-		if (seen < pieces[piece].seen)
-			pieces[piece].seen = seen;
+		if (when < seen[piece])
+			seen[piece] = when;
 	}
-	for (size_t i = l->count; i-- > 0;) {
-		struct piece *p = &pieces[i], *above = &pieces[p->parent];
-
-		p->size += p->count;
-		if (i == 0)
-			break;
-		above->size += p->size;
-		if (p->seen < above->seen)
-			above->seen = p->seen;
-	}
-	l->node_count = pieces[0].size;
+	for (size_t i = l->count; i-- > 1;)
+		if (seen[i] < seen[l->parent[i]])
+			seen[l->parent[i]] = seen[i];
+	return seen;
 }
 
 /*
@@ -195,31 +196,37 @@ static void measure_pieces(struct layout *l)
  */
 static void order_pieces(struct layout *l)
 {
+	uint32_t *seen = find_seen(l);
 	bool is_in_order = true;
 
 	for (size_t i = 1; i < l->count; i++)
-		is_in_order &= l->pieces[i - 1].seen <= l->pieces[i].seen;
-	if (is_in_order)
-		return;
-	l->order = xcalloc(l->count, sizeof(*l->order));
-	for (uint32_t i = 0; i < l->count; i++)
-		l->order[i] = (struct sort_item){l->pieces[i].seen, i};
-	sort_items(l->order, l->count);
+		is_in_order &= seen[i - 1] <= seen[i];
+	if (!is_in_order) {
+		l->order = xcalloc(l->count, sizeof(*l->order));
+		for (uint32_t i = 0; i < l->count; i++)
+			l->order[i] = (struct sort_item){seen[i], i};
+		sort_items(l->order, l->count);
+	}
+	free(seen);
 }
 
 static void place_pieces(struct layout *l)
 {
-	struct piece *pieces = l->pieces;
+	uint32_t *next = xcalloc(l->count, sizeof(*next)); /* node of the next piece below it */
 
-	pieces[0].next = pieces[0].count;
+	l->place = xcalloc(l->count, sizeof(*l->place));
+	next[0] = l->length[0];
 	for (size_t k = 1; k < l->count; k++) {
-		struct piece *p = &pieces[l->order ? l->order[k].index : k];
-		uint32_t *next = &pieces[p->parent].next;
+		size_t i = l->order ? l->order[k].index : k;
+		uint32_t *free_place = &next[l->parent[i]];
 
-		p->place = *next;
-		p->next = p->place + p->count;
-		*next += p->size;
+		l->place[i] = *free_place;
+		next[i] = l->place[i] + l->length[i];
+		*free_place += l->size[i];
 	}
+	free(next);
+	free(l->order);
+	l->order = NULL;
 }
 
 static void layout_init(struct layout *l, const struct growth *g)
@@ -230,6 +237,7 @@ static void layout_init(struct layout *l, const struct growth *g)
 	find_run_ends(l);
 	find_begins(l);
 	make_pieces(l);
+	free(l->run_end);
 	measure_pieces(l);
 	if (!g->spec->sums_only)
 		order_pieces(l);
@@ -238,16 +246,15 @@ static void layout_init(struct layout *l, const struct growth *g)
 
 static void layout_deinit(struct layout *l)
 {
-	free(l->run_end);
-	free(l->pieces);
-	free(l->order);
+	free(l->first);
+	free(l->place);
 	arena_destroy(l->scratch);
 }
 
 /* ---- nodes ---- */
 
-/* The runs of the nodes are the pieces, by place. */
-static void emit_runs(const struct layout *l, struct entity_tree *tree, struct arena *arena)
+/* The runs of the nodes are the pieces, by place.  Frees the columns that nothing else needs. */
+static void emit_runs(struct layout *l, struct entity_tree *tree, struct arena *arena)
 {
 	uint64_t *bits = rank_set_bits(l->node_count, arena);
 	uint32_t *first = ARENA_ARRAY(arena, uint32_t, l->count + 1);
@@ -255,15 +262,15 @@ static void emit_runs(const struct layout *l, struct entity_tree *tree, struct a
 	uint32_t *end = ARENA_ARRAY(arena, uint32_t, l->count);
 
 	for (size_t i = 0; i < l->count; i++)
-		rank_set_put(bits, l->pieces[i].place);
+		rank_set_put(bits, l->place[i]);
 	tree->runs.begins = rank_set_make(bits, l->node_count, arena);
 	for (size_t i = 0; i < l->count; i++) {
-		const struct piece *p = &l->pieces[i], *above = &l->pieces[p->parent];
-		uint32_t run = rank_set_below(&tree->runs.begins, p->place);
+		uint32_t above = l->parent[i];
+		uint32_t run = rank_set_below(&tree->runs.begins, l->place[i]);
 
-		first[run] = p->place;
-		parent[run] = i ? above->place + above->count - 1 : 0;
-		end[run] = p->place + p->size;
+		first[run] = l->place[i];
+		parent[run] = i ? l->place[above] + l->length[above] - 1 : 0;
+		end[run] = l->place[i] + l->size[i];
 	}
 	first[l->count] = (uint32_t)l->node_count;
 	tree->runs.count = l->count;
@@ -271,6 +278,15 @@ static void emit_runs(const struct layout *l, struct entity_tree *tree, struct a
 	tree->runs.parent = parent;
 	tree->run_end = end;
 	tree->node_count = l->node_count;
+	free(l->length);
+	free(l->parent);
+	free(l->size);
+}
+
+/* The nodes of a piece, from its place to before this. */
+static uint32_t piece_end(const struct layout *l, const struct entity_tree *tree, size_t piece)
+{
+	return tree->runs.first[tree_runs_find(&tree->runs, l->place[piece]) + 1];
 }
 
 static void emit_entities(const struct layout *l, struct entity_tree *tree, struct arena *arena)
@@ -278,11 +294,11 @@ static void emit_entities(const struct layout *l, struct entity_tree *tree, stru
 	uint32_t *entity = ARENA_ARRAY(arena, uint32_t, l->node_count);
 
 	for (size_t k = 0; k < l->count; k++) {
-		const struct piece *p = &l->pieces[k];
+		uint32_t group = l->first[k], node = l->place[k], end = piece_end(l, tree, k);
 
-		/* The root has no entity. */
-		for (uint32_t i = k == 0; i < p->count; i++)
-			entity[p->place + i] = growth_entity(l->g, p->first + i);
+		for (; node < end; node++, group++)
+			if (node > 0) /* the root has no entity */
+				entity[node] = growth_entity(l->g, group);
 	}
 	entity[0] = NO_ID;
 	tree->entity = entity;
@@ -296,9 +312,9 @@ static uint32_t *emit_ends(const struct layout *l, struct entity_tree *tree, str
 
 	for (uint32_t i = rank_set_next(&l->ends, 0); i < l->g->count;
 		i = rank_set_next(&l->ends, i + 1)) {
-		while (i >= l->pieces[piece].first + l->pieces[piece].count)
+		while (i >= l->first[piece + 1])
 			piece++;
-		node[end] = l->pieces[piece].place + (i - l->pieces[piece].first);
+		node[end] = l->place[piece] + (i - l->first[piece]);
 		rank_set_put(bits, node[end++]);
 	}
 	tree->ends = rank_set_make(bits, l->node_count, arena);
@@ -367,16 +383,17 @@ static void emit_passed(const struct layout *l, const uint32_t *rank, size_t met
 }
 
 /* [stack]: the node of each zone stack. */
-static uint32_t *layout_zone_nodes(const struct layout *l, struct arena *arena)
+static uint32_t *layout_zone_nodes(
+	const struct layout *l, const struct entity_tree *tree, struct arena *arena)
 {
 	size_t count = l->g->selection->profile->stack_count;
 	uint32_t *node = ARENA_ARRAY(arena, uint32_t, count);
 
 	for (size_t i = 0; i < count; i++) {
-		uint32_t group = l->g->zone_group[i];
-		const struct piece *p = &l->pieces[find_piece(l, group)];
+		uint32_t group = l->g->zone_group[i], piece = find_piece(l, group);
+		uint32_t place = l->place[piece] + (group - l->first[piece]);
 
-		node[i] = group - p->first < p->count ? p->place + (group - p->first) : 0;
+		node[i] = place < piece_end(l, tree, piece) ? place : 0;
 	}
 	return node;
 }
@@ -409,7 +426,7 @@ void growth_lay_out(const struct growth *g, struct entity_tree *const *trees, st
 			emit_passed(&l, rank, k, tree, arena);
 	}
 	if (g->zone_group)
-		trees[0]->zone_node = layout_zone_nodes(&l, arena);
+		trees[0]->zone_node = layout_zone_nodes(&l, &shape, arena);
 	free(rank);
 	layout_deinit(&l);
 }

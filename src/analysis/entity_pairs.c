@@ -1,15 +1,16 @@
 /*
- * Pairs of entities by number: a matrix or a hash table.  See entity_pairs.h.
+ * Pairs of entities by number: a set with ranks or a hash table.  See entity_pairs.h.
  */
 #include "analysis/entity_pairs.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/hash.h"
 
-/* Cells of the matrix for each node of the tree. */
-#define CELLS_MAX_PER_NODE 4u
+/* Of a set, for each node of the tree. */
+#define BITS_MAX_PER_NODE 32u
 
 static uint64_t pair_hash(const void *row)
 {
@@ -27,31 +28,106 @@ static bool pair_same(const void *a, const void *b)
 
 static const struct row_kind pair_rows = {sizeof(struct entity_pair), pair_hash, pair_same};
 
-void entity_pairs_init(
-	struct entity_pairs *p, size_t entity_count, const bool *chosen, size_t node_count)
+/* Rows 0 and 1 stand for columns that are not chosen. */
+static void choose_rows(struct entity_pairs *p, const bool *chosen)
 {
-	size_t rows = entity_count + 2;
+	uint32_t next = 2;
 
-	*p = (struct entity_pairs){.width = entity_count + 2};
-	if (chosen) {
-		p->row_of = xcalloc(p->width, sizeof(*p->row_of));
-		rows = 2; /* row 0 marks entities that are not chosen */
-		for (size_t i = 0; i < entity_count; i++) {
-			if (!chosen[i])
-				continue;
-			p->row_of[i] = (uint32_t)rows;
-			rows += 2;
-		}
+	p->row = ARENA_ARRAY(p->arena, uint32_t, p->width);
+	for (uint32_t i = 0; i + 1 < p->width; i++) {
+		if (!chosen[i])
+			continue;
+		p->row[p->column[i + 1]] = next;
+		next += 2;
 	}
-	if (rows <= CELLS_MAX_PER_NODE * node_count / p->width)
-		p->cells = xcalloc(rows * p->width, sizeof(*p->cells));
+}
+
+void entity_pairs_expect(struct entity_pairs *p, size_t entity_count, const uint32_t *order,
+	const bool *chosen, size_t node_count)
+{
+	size_t width = entity_count + 1, rows = chosen ? 2 : width;
+
+	for (size_t i = 0; chosen && i < entity_count; i++)
+		rows += chosen[i] ? 2 : 0;
+	if (rows > BITS_MAX_PER_NODE * node_count / width || rows * width > UINT32_MAX)
+		return;
+	p->width = width;
+	p->arena = arena_create();
+	p->bits = rank_set_bits(rows * width, p->arena);
+	p->set.size = rows * width;
+	p->column = ARENA_ARRAY(p->arena, uint32_t, width);
+	for (uint32_t i = 0; i < width; i++)
+		p->column[i] = order ? order[i] : i;
+	if (chosen)
+		choose_rows(p, chosen);
+}
+
+/* The pair's place in a set: in the row of its caller if that is chosen, else in its callee's. */
+static inline uint32_t place_of(const struct entity_pairs *p, uint32_t caller, uint32_t callee)
+{
+	uint32_t from = p->column[caller + 1], to = p->column[callee + 1];
+	uint32_t width = (uint32_t)p->width;
+
+	if (p->row == NULL)
+		return from * width + to;
+	return p->row[from] ? p->row[from] * width + to : (p->row[to] + 1) * width + from;
+}
+
+void entity_pairs_mark(struct entity_pairs *p, uint32_t caller, uint32_t callee)
+{
+	if (p->bits)
+		rank_set_put(p->bits, place_of(p, caller, callee));
+	else
+		row_table_intern(&p->pairs, &pair_rows, &(struct entity_pair){caller, callee});
+}
+
+/* The pairs of the set, by number. */
+static struct entity_pair *list_pairs(const struct entity_pairs *p)
+{
+	struct entity_pair *pairs = xrealloc_array(NULL, (size_t)p->set.count + 1, sizeof(*pairs));
+	uint32_t *entity = xcalloc(p->width, sizeof(*entity));		   /* [column] */
+	uint32_t *owner = xcalloc(p->set.size / p->width, sizeof(*owner)); /* [row] its column */
+	uint32_t width = (uint32_t)p->width, row = 0, number = 0;
+
+	for (uint32_t i = 0; i < width; i++) {
+		uint32_t column = p->column[i];
+
+		entity[column] = i - 1;
+		if (p->row == NULL)
+			owner[column] = column;
+		else if (p->row[column])
+			owner[p->row[column]] = owner[p->row[column] + 1] = column;
+	}
+	for (uint32_t i = rank_set_next(&p->set, 0); i < p->set.size;
+		i = rank_set_next(&p->set, i + 1)) {
+		while (i - row * width >= width)
+			row++;
+		uint32_t own = entity[owner[row]], other = entity[i - row * width];
+		bool is_callee = p->row && row % 2 == 1;
+
+		pairs[number++] = is_callee ? (struct entity_pair){other, own}
+					    : (struct entity_pair){own, other};
+	}
+	free(entity);
+	free(owner);
+	return pairs;
+}
+
+void entity_pairs_close(struct entity_pairs *p)
+{
+	if (p->bits == NULL)
+		return;
+	p->set = rank_set_make(p->bits, p->set.size, p->arena);
+	p->pairs = (struct row_table){
+		.rows = list_pairs(p), .count = p->set.count, .capacity = (size_t)p->set.count + 1};
 }
 
 void entity_pairs_end(struct entity_pairs *p)
 {
-	free(p->cells);
-	free(p->row_of);
-	p->cells = p->row_of = NULL;
+	arena_destroy(p->arena);
+	p->arena = NULL;
+	p->bits = NULL;
+	p->column = p->row = NULL;
 }
 
 void entity_pairs_deinit(struct entity_pairs *p)
@@ -60,45 +136,30 @@ void entity_pairs_deinit(struct entity_pairs *p)
 	row_table_deinit(&p->pairs);
 }
 
-/* An entity's column; the two values that are none have the last two. */
-static size_t column(const struct entity_pairs *p, uint32_t entity)
-{
-	return entity < p->width - 2 ? entity : p->width - 1 - (NO_ID - entity);
-}
-
-/* The pair's place in the matrix: in the row of its caller if that is chosen, else its callee's. */
-static uint32_t *find_cell(const struct entity_pairs *p, uint32_t caller, uint32_t callee)
-{
-	size_t from = column(p, caller), to = column(p, callee);
-
-	if (p->row_of == NULL)
-		return &p->cells[from * p->width + to];
-	return p->row_of[from] ? &p->cells[p->row_of[from] * p->width + to]
-			       : &p->cells[(p->row_of[to] + 1) * p->width + from];
-}
-
 uint32_t entity_pairs_at(struct entity_pairs *p, uint32_t caller, uint32_t callee)
 {
-	struct entity_pair pair = {caller, callee};
+	if (p->bits) {
+		uint32_t place = place_of(p, caller, callee);
 
-	if (p->cells == NULL)
-		return row_table_intern(&p->pairs, &pair_rows, &pair);
-	uint32_t *cell = find_cell(p, caller, callee);
-
-	if (*cell == 0)
-		*cell = row_table_push(&p->pairs, &pair_rows, &pair) + 1;
-	return *cell - 1;
+		assert(rank_set_has(&p->set, place));
+		return rank_set_below(&p->set, place);
+	}
+	return row_table_intern(&p->pairs, &pair_rows, &(struct entity_pair){caller, callee});
 }
 
 void entity_pairs_warm(const struct entity_pairs *p, uint32_t caller, uint32_t callee)
 {
-	if (p->cells)
-		__builtin_prefetch(find_cell(p, caller, callee), 1);
-	else
+	if (p->bits == NULL) {
 		row_table_warm_slot(&p->pairs, pair_hash(&(struct entity_pair){caller, callee}));
+		return;
+	}
+	uint32_t place = place_of(p, caller, callee);
+
+	__builtin_prefetch(&p->set.bits[place / 64]);
+	__builtin_prefetch(&p->set.before[place / 64]);
 }
 
 uint32_t entity_pairs_peek(const struct entity_pairs *p, uint32_t caller, uint32_t callee)
 {
-	return p->cells ? *find_cell(p, caller, callee) - 1 : NO_ID;
+	return p->bits ? rank_set_below(&p->set, place_of(p, caller, callee)) : NO_ID;
 }

@@ -2,40 +2,56 @@
 #define SONDE_ANALYSIS_ENTITY_PAIRS_H
 
 /*
- * Numbers pairs of entities, callers and callees, in the order in which they first come.
+ * Numbers pairs of entities, callers and callees.
  *
  * A large profile has millions of pairs, looked up once for each node, and each lookup is a read
  * from a random place in memory.  If there are not many more possible pairs than nodes, or few
- * entities are asked for, the numbers are a matrix: one read, which can be prefetched.  Otherwise
- * they are a hash table.
+ * entities are asked for, the pairs are first marked in a set, a bit for each that is possible, and
+ * a pair's number is its rank in the set (base/rank_set.h): the millions of lookups stay in the
+ * processor's caches, the numbers of one caller's pairs are consecutive, and tables by number are
+ * made once, in their final size.  Otherwise, or if they are not known before, they are in a hash
+ * table, numbered as they come.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/arena.h"
+#include "base/rank_set.h"
 #include "base/row_table.h"
 #include "model/ids.h"
 
-/* Entities, or NO_ID, or NO_ID - 1; the caller defines what these two mean. */
+/* Entities, or NO_ID; in a hash table any other number, too.  The caller defines what they mean. */
 struct entity_pair {
 	uint32_t caller, callee;
 };
 
+/* A zeroed one is empty, a hash table. */
 struct entity_pairs {
-	struct row_table pairs; /* of struct entity_pair, by number */
-	size_t width;		/* entities, and the two values that are none */
-	uint32_t *cells;  /* the matrix, [row][entity] number + 1, 0: none; NULL: a hash table */
-	uint32_t *row_of; /* [entity] row as a caller, + 1 as a callee; NULL: the entity's number */
+	struct row_table pairs; /* of struct entity_pair, by number; of a set: once it is closed */
+	/* Of a set; all NULL if it is a hash table. */
+	struct arena *arena;
+	uint64_t *bits; /* [row * width + column] */
+	struct rank_set set;
+	uint32_t *column; /* [entity + 1]; NO_ID + 1 is 0 */
+	uint32_t *row;	  /* [column] its row as a caller, + 1 as a callee; NULL: its own number */
+	size_t width;	  /* columns: NO_ID, and the entities */
 };
 
 /*
- * chosen: entities of which each pair has at least one; NULL: all.  The matrix takes at most 16
- * bytes for each of node_count nodes.
+ * Begins a set, if that takes at most 6 bytes for each of node_count nodes.  order:
+ * [entity + 1] all different and at most entity_count: pairs are to be numbered by that
+ * of their callers, then by that of their callees; NULL: in any order.  chosen: [entity] one of
+ * each pair is chosen; NULL: all are.  Where only some are chosen, the order does not hold.
  */
-void entity_pairs_init(
-	struct entity_pairs *p, size_t entity_count, const bool *chosen, size_t node_count);
+void entity_pairs_expect(struct entity_pairs *p, size_t entity_count, const uint32_t *order,
+	const bool *chosen, size_t node_count);
+/* Adds a pair, perhaps again. */
+void entity_pairs_mark(struct entity_pairs *p, uint32_t caller, uint32_t callee);
+/* All pairs are marked: from now on they have numbers. */
+void entity_pairs_close(struct entity_pairs *p);
 void entity_pairs_deinit(struct entity_pairs *p);
-/* Frees everything but the pairs: no more will come. */
+/* Frees everything but the pairs: no more will be looked up. */
 void entity_pairs_end(struct entity_pairs *p);
 
 static inline size_t entity_pairs_count(const struct entity_pairs *p)
@@ -54,11 +70,11 @@ static inline const struct entity_pair *entity_pairs_all(const struct entity_pai
 	return p->pairs.rows;
 }
 
-/* The pair's number, which is new if the pair is. */
+/* The pair's number.  It may be a new one only in a hash table, and then is the next. */
 must_use uint32_t entity_pairs_at(struct entity_pairs *p, uint32_t caller, uint32_t callee);
-/* Prefetches what entity_pairs_at will read for that pair. */
+/* Prefetches what a lookup of that pair will read. */
 void entity_pairs_warm(const struct entity_pairs *p, uint32_t caller, uint32_t callee);
-/* The pair's number if a matrix has it; else NO_ID. */
+/* The pair's number if it costs little: a set's; else NO_ID. */
 uint32_t entity_pairs_peek(const struct entity_pairs *p, uint32_t caller, uint32_t callee);
 
 #endif

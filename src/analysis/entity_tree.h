@@ -248,7 +248,8 @@ must_use struct entity_tree *entity_tree_spread(
 /*
  * The same stacks from their leaves to their roots: a node's children are its callers.  Linear in
  * the tree's nodes: if the stacks have many more frames than the tree has nodes, callers far from
- * the leaves are left out, and levels_left_out is set.
+ * the leaves are left out, and levels_left_out is set.  Of the tree, only the strings of its
+ * entities must live as long.
  */
 must_use struct entity_tree *entity_tree_invert(
 	const struct entity_tree *tree, struct arena *arena);

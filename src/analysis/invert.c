@@ -368,20 +368,26 @@ static struct entity_tree *invert_tree(const struct inverting *v, const struct e
 	tree->levels_left_out = v->levels_max < v->tree->depth_max ? v->levels_max : 0;
 	tree->arcs = NULL;
 	tree->arc_count = 0;
+	tree->arc_cost = NULL;
+	tree->zone_node = NULL;
 	if (of->is_passed)
 		tree->is_passed = invert_passed(v, shape, of, arena);
 	return tree;
 }
 
-/* The entities plus one for what is left out. */
-static const struct entity *more_entities(const struct entity_tree *tree, struct arena *arena)
+/* A copy of the entities, and if levels are left out, one that says so. */
+static void copy_entities(struct entity_tree *tree, struct arena *arena)
 {
-	struct entity *entities = ARENA_ARRAY(arena, struct entity, tree->entity_count + 1);
+	size_t more = tree->levels_left_out ? 1 : 0;
+	struct entity *entities = ARENA_ARRAY(arena, struct entity, tree->entity_count + more);
 
 	if (tree->entity_count)
 		memcpy(entities, tree->entities, tree->entity_count * sizeof(*entities));
-	entities[tree->entity_count] = (struct entity){.name = STR("[left out]"), .occurrence = 1};
-	return entities;
+	if (more)
+		entities[tree->entity_count] =
+			(struct entity){.name = STR("[left out]"), .occurrence = 1};
+	tree->entities = entities;
+	tree->entity_count += more;
 }
 
 static struct entity_tree *invert_trees(struct inverting *v, struct arena *arena)
@@ -393,10 +399,7 @@ static struct entity_tree *invert_trees(struct inverting *v, struct arena *arena
 	for (size_t k = 0; k < tree->other_count; k++)
 		others[k] = invert_tree(v, &shape, v->tree->others[k], arena);
 	tree->others = (const struct entity_tree *const *)others;
-	if (tree->levels_left_out == 0)
-		return tree;
-	tree->entities = more_entities(v->tree, arena);
-	tree->entity_count++;
+	copy_entities(tree, arena);
 	for (size_t k = 0; k < tree->other_count; k++) {
 		others[k]->entities = tree->entities;
 		others[k]->entity_count = tree->entity_count;

@@ -76,11 +76,18 @@ const struct entity_tree *report_tree(
 	const struct selection *selection, const struct report_query *query, struct arena *arena)
 {
 	struct entity_spec spec = report_spec(selection->profile, query, arena);
-	const struct entity_tree *tree = entity_tree_create(selection, &spec, arena);
+	/* Names of tasks are made with their tree; other trees go once they are inverted. */
+	struct arena *scratch =
+		query->invert && !level_is_of_tasks(query->level) ? arena_create() : NULL;
+	struct arena *first = scratch ? scratch : arena;
+	const struct entity_tree *tree = entity_tree_create(selection, &spec, first);
 
 	if (query->spread)
-		tree = entity_tree_spread(tree, arena);
-	return query->invert ? entity_tree_invert(tree, arena) : tree;
+		tree = entity_tree_spread(tree, first);
+	if (query->invert)
+		tree = entity_tree_invert(tree, arena);
+	arena_destroy(scratch);
+	return tree;
 }
 
 /* Sorting reads each cell once, not at every comparison. */
