@@ -205,6 +205,7 @@ void builder_expect_samples(struct builder *b, size_t count)
 	vec_reserve(&b->sample_thread, total);
 	vec_reserve(&b->sample_time, total);
 	vec_reserve(&b->sample_stack, total);
+	row_index_expect(&b->rows, stack_table_count(&b->stacks));
 }
 
 void builder_sample_zone(struct builder *b, stack_id zone)
@@ -230,7 +231,8 @@ static void samples_one_by_one(struct builder *b, const struct sample_columns *s
 	for (size_t i = 0; i < s->count; i++) {
 		for (size_t m = 0; m < b->metrics.count; m++)
 			weight[m] = s->weight[m][i];
-		builder_sample(b, s->stack[i], s->thread[i], s->time_ns[i], weight);
+		builder_sample(b, s->stack[i], s->thread ? s->thread[i] : (thread_id){NO_ID},
+			s->time_ns ? s->time_ns[i] : UINT64_MAX, weight);
 		if (s->zone)
 			builder_sample_zone(b, s->zone[i]);
 		if (s->labels)
@@ -259,8 +261,9 @@ void builder_samples(struct builder *b, const struct sample_columns *s)
 		samples_one_by_one(b, s);
 		return;
 	}
-	assert(!b->has_weights && b->sample_thread.count == b->sample_stack.count &&
-		b->sample_time.count == b->sample_stack.count);
+	assert(!b->has_weights &&
+		b->sample_thread.count == (s->thread ? b->sample_stack.count : 0) &&
+		b->sample_time.count == (s->time_ns ? b->sample_stack.count : 0));
 	columns_ensure(b);
 	budget_take(&b->budget, s->count * price);
 	rows_ensure(b, s->stack, s->count);
@@ -276,8 +279,10 @@ void builder_samples(struct builder *b, const struct sample_columns *s)
 		vec_extend(&b->labels.of_sample, b->sample_stack.count);
 		vec_append(&b->labels.of_sample, s->labels, s->count);
 	}
-	vec_append(&b->sample_thread, s->thread, s->count);
-	vec_append(&b->sample_time, s->time_ns, s->count);
+	if (s->thread)
+		vec_append(&b->sample_thread, s->thread, s->count);
+	if (s->time_ns)
+		vec_append(&b->sample_time, s->time_ns, s->count);
 	vec_append(&b->sample_stack, s->stack, s->count);
 	b->is_left_out = false;
 }

@@ -19,6 +19,13 @@ void row_index_deinit(struct row_index *ix)
 	vec_deinit(&ix->table);
 }
 
+void row_index_expect(struct row_index *ix, size_t stacks)
+{
+	ix->expected = stacks + STACKS_MORE;
+	if (ix->has_table)
+		vec_reserve(&ix->table, ix->expected);
+}
+
 static void table_reach(struct row_index *ix, stack_id stack)
 {
 	if (stack.i >= ix->table.count)
@@ -30,6 +37,7 @@ void row_index_tabulate(struct row_index *ix)
 	if (ix->has_table)
 		return;
 	ix->has_table = true;
+	vec_reserve(&ix->table, ix->expected);
 	if (ix->stacks.count)
 		table_reach(ix, ix->stacks.data[ix->stacks.count - 1]);
 	for (size_t i = 0; i < ix->stacks.count; i++)

@@ -21,10 +21,13 @@ struct row_index {
 	VEC(stack_id) stacks; /* [row - 1] ascending, while there is no table */
 	VEC(uint32_t) table;  /* [stack] row, or 0; may end before stacks without a row */
 	bool has_table;
+	size_t expected; /* the size that a table is made with */
 };
 
 void row_index_init(struct row_index *ix);
 void row_index_deinit(struct row_index *ix);
+/* Makes the table large enough for that many stacks, once there is one. */
+void row_index_expect(struct row_index *ix, size_t stacks);
 /* Makes the table. */
 void row_index_tabulate(struct row_index *ix);
 

@@ -73,11 +73,3 @@ size_t capture_labels_sets(const struct capture_labels *l, const uint32_t *sets,
 	*is_any = any != 0;
 	return missing;
 }
-
-bool capture_labels_sample(struct capture_labels *l, uint32_t set)
-{
-	if (set >= l->sets.count)
-		return false;
-	builder_sample_labels(l->builder, l->sets.data[set]);
-	return true;
-}

@@ -27,7 +27,5 @@ must_use struct error *capture_labels_read_sets(struct capture_labels *l, struct
  */
 size_t capture_labels_sets(const struct capture_labels *l, const uint32_t *sets, size_t count,
 	label_set_id *found, bool *is_any);
-/* Adds labels to the builder's last sample; false if the set is missing. */
-bool capture_labels_sample(struct capture_labels *l, uint32_t set);
 
 #endif

@@ -74,26 +74,17 @@ struct error *capture_profile_read_arcs(struct capture_profile *p, struct cursor
 	return cursor_error(payload);
 }
 
-void capture_profile_add_row(struct capture_profile *p, const struct capture_sample *row,
-	stack_id stack, stack_id zone, thread_id thread, uint32_t metric_count)
+void capture_profile_add_sum(struct capture_profile *p, const struct capture_sample *row,
+	stack_id stack, uint32_t metric_count)
 {
 	int64_t weight[CAPTURE_METRIC_MAX] = {0};
 	bool counts = (p->flags & CAPTURE_PROFILE_COUNTS) && metric_count < CAPTURE_METRIC_MAX;
 
 	for (uint32_t i = 0; i < metric_count; i++)
 		weight[i] = row->weight[i];
-	if (!(p->flags & CAPTURE_PROFILE_SAMPLES))
-		builder_weight(p->builder, stack, weight,
-			counts && row->weight[metric_count] >= 0
-				? (uint64_t)row->weight[metric_count]
-				: UINT64_MAX);
-	else
-		builder_sample(p->builder, stack,
-			p->flags & CAPTURE_PROFILE_THREADS ? thread : (thread_id){NO_ID},
-			p->flags & CAPTURE_PROFILE_TIMES ? builder_time(row->time_ns) : UINT64_MAX,
-			weight);
-	if ((p->flags & CAPTURE_PROFILE_SAMPLES) && (p->flags & CAPTURE_PROFILE_ZONES))
-		builder_sample_zone(p->builder, zone);
+	builder_weight(p->builder, stack, weight,
+		counts && row->weight[metric_count] >= 0 ? (uint64_t)row->weight[metric_count]
+							 : UINT64_MAX);
 }
 
 void capture_profile_set_header(const struct capture_profile *p, const uint64_t *facts)

@@ -27,11 +27,9 @@ must_use struct error *capture_profile_read_functions(
 /* Called after all functions are read; skips arcs of missing ones. */
 must_use struct error *capture_profile_read_arcs(struct capture_profile *p, struct cursor *payload);
 
-/*
- * Adds a row of SAMPLES: a sample, or the sum of a stack.  weight[metric_count] is in file order.
- */
-void capture_profile_add_row(struct capture_profile *p, const struct capture_sample *row,
-	stack_id stack, stack_id zone, thread_id thread, uint32_t metric_count);
+/* Adds a row of SAMPLES that is the sum of a stack.  weight[metric_count] is in file order. */
+void capture_profile_add_sum(struct capture_profile *p, const struct capture_sample *row,
+	stack_id stack, uint32_t metric_count);
 /* facts: by key, UINT64_MAX: missing. */
 void capture_profile_set_header(const struct capture_profile *p, const uint64_t *facts);
 

@@ -291,36 +291,53 @@ static void add_samples(struct capture *c, struct row_block *r, uint32_t metric_
 	count_off_cpu(c, r);
 }
 
-static void add_row(struct capture *c, const struct capture_sample *sample, thread_id thread,
-	uint32_t metric_count)
+/* Adds samples of a profile, which know what its flags say. */
+static void add_profile_samples(struct capture *c, struct row_block *r, uint32_t metric_count)
 {
-	uint8_t flags, zone_flags;
-	stack_id stack = capture_tree_stack(&c->tree, sample->node, &flags);
+	uint64_t flags = c->profile.flags;
+	bool has_labels = false;
 
-	capture_profile_add_row(&c->profile, sample, stack,
-		capture_tree_stack(&c->tree, sample->zone, &zone_flags), thread, metric_count);
-	if (c->profile.flags & CAPTURE_PROFILE_SAMPLES)
-		c->lost_labels += !capture_labels_sample(&c->labels, sample->labels);
-	c->samples++;
-	c->orphans += (flags & CAPTURE_STACK_ORPHAN) != 0;
+	for (uint32_t m = 0; m < ARRAY_SIZE(r->weight); m++)
+		r->weight[m] = m < metric_count ? r->in.weight[m] : r->zeros;
+	/* If samples have no threads, none are requested. */
+	if (flags & CAPTURE_PROFILE_THREADS)
+		find_threads(c, r);
+	for (size_t i = 0; i < r->in.count; i++)
+		r->in.time_ns[i] = builder_time(r->in.time_ns[i]);
+	if ((flags & CAPTURE_PROFILE_ZONES) && !find_zones(c, r))
+		memset(r->zone, 0, sizeof(r->zone));
+	if (r->in.has_labels)
+		c->lost_labels += capture_labels_sets(
+			&c->labels, r->in.labels, r->in.count, r->labels, &has_labels);
+	builder_samples(
+		c->builder, &(struct sample_columns){
+				    .count = r->in.count,
+				    .stack = r->stack,
+				    .thread = flags & CAPTURE_PROFILE_THREADS ? r->thread : NULL,
+				    .time_ns = flags & CAPTURE_PROFILE_TIMES ? r->in.time_ns : NULL,
+				    .weight = r->weight,
+				    .zone = flags & CAPTURE_PROFILE_ZONES ? r->zone : NULL,
+				    .labels = has_labels ? r->labels : NULL,
+			    });
 }
 
-/* Adds rows of a profile, which may contain anything. */
-static void add_rows(struct capture *c, const struct capture_samples_block *block,
+/* Adds rows of a profile: samples, or the sums of stacks. */
+static void add_rows(struct capture *c, struct row_block *r,
 	const struct capture_samples_decoder *d, uint32_t metric_count)
 {
-	struct capture_sample sample = {0};
-	thread_id thread = {NO_ID};
-	uint32_t before = 0;
+	capture_tree_stacks(&c->tree, r->in.node, r->in.count, r->stack, r->flags);
+	for (size_t i = 0; i < r->in.count; i++)
+		c->orphans += (r->flags[i] & CAPTURE_STACK_ORPHAN) != 0;
+	c->samples += r->in.count;
+	if (c->profile.flags & CAPTURE_PROFILE_SAMPLES) {
+		add_profile_samples(c, r, metric_count);
+		return;
+	}
+	for (size_t i = 0; i < r->in.count; i++) {
+		struct capture_sample row = {0};
 
-	for (size_t i = 0; i < block->count; i++) {
-		capture_samples_of_block(block, i, d->metric_count, &sample);
-		/* If samples have no threads, none are requested. */
-		if ((c->profile.flags & CAPTURE_PROFILE_THREADS) &&
-			(thread.i == NO_ID || sample.thread != before))
-			thread = capture_tasks_thread(&c->tasks, sample.thread);
-		before = sample.thread;
-		add_row(c, &sample, thread, metric_count);
+		capture_samples_of_block(&r->in, i, d->metric_count, &row);
+		capture_profile_add_sum(&c->profile, &row, r->stack[i], metric_count);
 	}
 }
 
@@ -338,7 +355,7 @@ static struct error *read_samples(struct capture *c, struct cursor *payload)
 
 	while (capture_samples_take(&d, &r->in))
 		if (c->is_profile)
-			add_rows(c, &r->in, &d, metric_count);
+			add_rows(c, r, &d, metric_count);
 		else
 			add_samples(c, r, metric_count);
 	free(r);
