@@ -37,10 +37,13 @@ must_use struct rank_set rank_set_make(const uint64_t *bits, size_t size, struct
 
 /*
  * The number of bits set in a word.  Compilers call a function for __builtin_popcountll, unless
- * they may choose the processor (Knuth, TAOCP 7.1.3, eq. 62).
+ * they may choose the processor (Knuth, TAOCP 7.1.3, eq. 62); WebAssembly has an instruction.
  */
 static inline uint32_t count_bits(uint64_t x)
 {
+#ifdef __wasm__
+	return (uint32_t)__builtin_popcountll(x);
+#endif
 	x -= x >> 1 & UINT64_C(0x5555555555555555);
 	x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
 	x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);

@@ -10,7 +10,8 @@
  * `sonde report`, by the same names, in the same order, so that an answer is the command line's:
  *
  *	report	what `sonde report --format json` prints, byte for byte
- *	flame	the call tree as boxes (analysis/flame.h), with their names
+ *	flame	the call tree as boxes (analysis/flame.h), with their names: all, or with the option
+ *		"limit" the heaviest, how many are "left_out", and the "least" weight of the others
  *	lanes	the threads over time, in "slices" slices of "from" to "to" ns, or of all time
  *	about	the profile itself: metrics, threads, where it is from, how well it was sampled
  *	diff	what `sonde diff --format json` prints of the profile "old" and this one
@@ -400,6 +401,21 @@ static uint32_t *find_jumps(const struct calltree *tree)
 	return jump;
 }
 
+/* No box that a limit leaves out is wider than this, what reached the last row that it chose. */
+static uint64_t least_weight(const struct calltree *tree)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct calltree_row *row = &tree->rows[i];
+		uint64_t weight = (uint64_t)(row->direct + row->indirect);
+
+		if (!row->is_stub && weight < least)
+			least = weight;
+	}
+	return least;
+}
+
 struct box_columns {
 	uint32_t *depth, *name, *jump;
 	double *start, *width, *own;
@@ -450,8 +466,9 @@ static struct error *ask_flame(struct request *r)
 	struct answer *made;
 	struct error *err = question_put(&r->question, "view", "tree");
 
-	if (err == NULL)
+	if (err == NULL && r->question.limit < 0)
 		err = question_put(&r->question, "limit", "0");
+	r->question.has_widths = true;
 	if (err == NULL)
 		err = answer(r, &made);
 	if (err)
@@ -471,6 +488,8 @@ static struct error *ask_flame(struct request *r)
 	put_number("depth", flame->depth_max);
 	json_put_key(&reply.json, "total");
 	json_put_int(&reply.json, report->tree->total);
+	put_number("left_out", report->left_out);
+	put_number("least", least_weight(report->calltree));
 	fill_boxes(report, flame, &c, arena);
 	reply_put_u32(&reply, "depth", c.depth, count);
 	reply_put_u32(&reply, "name", c.name, count);

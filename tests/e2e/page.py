@@ -389,6 +389,24 @@ def test_a_large_tree_begins_with_its_heaviest_rows(folder):
 
 
 @harness.takes_long
+def test_a_large_flame_graph_has_all_that_is_seen(folder):
+	path = folder / "large.folded"
+	path.write_text("main;heavy 1000000000\n" + "".join(f"main;light;g{i // 200};h{i % 200};x {i + 1}\n" for i in range(40_000)))
+	out = page_of(folder, path)
+	ask = f"{SESSION}.flame(0, %s).then(f => [f.head.left_out, f.head.least, f.columns.width.filter(w => w > %s).length])"
+	limited, whole = drive(out, ["eval", ask % ("[['limit', '50000']]", 0)], ["eval", ask % ("[]", 0)])
+	assert limited[0] == 80_203 - 50_000 and limited[2] == 50_001, limited
+	assert whole[0] == 0 and whole[2] == 80_204, whole
+	wider = drive(out, *(["eval", ask % (options, limited[1])] for options in ("[['limit', '50000']]", "[]")))
+	assert wider[0][2] == wider[1][2] > 1000, wider
+	# The lightest is not among the first boxes: it comes when it is zoomed into.
+	arrived = "(async () => { while (!(await new Promise(requestAnimationFrame), document.querySelector('#flame-told').textContent).startsWith('h0: in or under 1,')); })()"
+	told = drive(out, ["eval", arrived], ["eval", "document.querySelector('.flame').focus()"], ["press", "ArrowDown"], ["texts", "#flame-told"],
+		["texts", "aside h2"], fragment="#zoom=main&zoom=light&zoom=g0&zoom=h0")
+	assert told[3][0].startswith("x: in or under 1,") and told[4] == ["x"], told
+
+
+@harness.takes_long
 def test_hostile_names_are_text(folder):
 	names = ("<script>window.hit=1</script>", "<img src=x onerror=window.hit=1>", "a\u202eb", "x" * 100_000, "&lt;b&gt;", "\x1b[31mred", "${window.hit=1}")
 	path = folder / "hostile.folded"

@@ -35,23 +35,24 @@ function slicesOf(about: About): number {
   return Math.round(Math.min(Math.max(wanted, 40), 600))
 }
 
-// A tree can have millions of rows: more than these are shown when they are asked for.
-const TREE_ROWS = 20_000
+// A view can have millions of rows: it begins with this many of the heaviest, and has ten times as many when they are
+// asked for.
+const FIRST_ROWS: Partial<Record<View, number>> = { flame: 20_000, tree: 20_000, graph: 50 }
 
-function viewOptions(state: State, treeRows: number): Options {
+function viewOptions(state: State, rows: number): Options {
   const list = options(state)
   const view: Partial<Record<View, Options>> = {
-    tree: [['view', 'tree'], ['collapse', state.collapse], ['limit', String(treeRows)], ...(state.inverted ? [['invert', null]] as Options : [])],
+    tree: [['view', 'tree'], ['collapse', state.collapse], ['limit', String(rows)], ...(state.inverted ? [['invert', null]] as Options : [])],
     functions: [['view', 'functions'], ['sort', state.sort], ['limit', '0']],
-    graph: [['view', 'graph'], ['limit', '400']],
+    graph: [['view', 'graph'], ['limit', String(rows)]],
     zones: [['view', 'zones'], ['limit', '0']],
     statistics: [['view', 'stats']],
   }
   return [...list, ...(view[state.view] ?? [])]
 }
 
-function flameOptions(state: State): Options {
-  return [...options(state), ['collapse', state.collapse], ...(state.inverted ? [['invert', null]] as Options : [])]
+function flameOptions(state: State, rows: number): Options {
+  return [...options(state), ['collapse', state.collapse], ['limit', String(rows)], ...(state.inverted ? [['invert', null]] as Options : [])]
 }
 
 function searchOf(text: string): RegExp | null {
@@ -192,13 +193,15 @@ function App({ session, given }: { session: Session; given: Given }) {
   const views = VIEWS.filter(view => (view !== 'zones' || about.has_zones) && (about.has_stacks || !['flame', 'tree', 'callers', 'source'].includes(view)))
   const seen = views.includes(state.view) ? state.view : 'functions'
   const shared = JSON.stringify([state.filters, state.metric, state.level])
-  const flame = useAnswer<Packed<FlameHead>>(`flame${seen === 'flame'}${shared}${state.collapse}${state.inverted}`,
-    () => seen === 'flame' && about.has_stacks ? session.flame(profile, flameOptions(state)) : null)
+  const [tenfold, setTenfold] = useState<Partial<Record<View, number>>>({})
+  const rows = (FIRST_ROWS[seen] ?? 0) * 10 ** (tenfold[seen] ?? 0)
+  const more = () => setTenfold(last => ({ ...last, [seen]: (last[seen] ?? 0) + 1 }))
+  const flame = useAnswer<Packed<FlameHead>>(`flame${seen === 'flame'}${shared}${state.collapse}${state.inverted}${rows}`,
+    () => seen === 'flame' && about.has_stacks ? session.flame(profile, flameOptions(state, rows)) : null)
   const boxes = useMemo(() => flame.value && new Boxes(flame.value.head, flame.value.columns), [flame.value])
   const isTable = !['flame', 'callers', 'source', 'diff'].includes(seen)
-  const [treeRows, setTreeRows] = useState(TREE_ROWS)
-  const report = useAnswer<Report<any> & { of: View }>(`${seen}${shared}${state.collapse}${state.inverted}${state.sort}${treeRows}`,
-    () => isTable ? session.report<any>(profile, viewOptions({ ...state, view: seen }, treeRows)).then(r => ({ ...r, of: seen })) : null)
+  const report = useAnswer<Report<any> & { of: View }>(`${seen}${shared}${state.collapse}${state.inverted}${state.sort}${rows}`,
+    () => isTable ? session.report<any>(profile, viewOptions({ ...state, view: seen }, rows)).then(r => ({ ...r, of: seen })) : null)
   const facts = useAnswer<Report<Record<string, unknown>>>(`facts${shared}`, () => session.report(profile, [...options(state), ['view', 'stats']]))
   const untimed = useMemo(() => ({ ...state, filters: state.filters.filter(([name]) => name !== 'time' && !name.startsWith('tick')) }), [shared])
   const lanes = useAnswer<Packed<LanesHead>>(`lanes${JSON.stringify(untimed.filters)}${state.metric}`,
@@ -265,7 +268,8 @@ function App({ session, given }: { session: Session; given: Given }) {
   const content = () => {
     if (error) return <p class="empty" role="alert">{error}</p>
     if (seen === 'flame')
-      return boxes && <Flame boxes={boxes} zoom={state.zoom} selected={state.selected} search={search} dark={dark} onZoom={zoom => go({ zoom })} onSelect={select} />
+      return boxes && <Flame boxes={boxes} zoom={state.zoom} selected={state.selected} search={search} dark={dark} busy={flame.busy}
+        onZoom={zoom => go({ zoom })} onSelect={select} onMore={more} />
     if (seen === 'diff')
       return <Diff session={session} name={about.source.split('/').pop() ?? ''} other={other} answer={diff} state={state} search={search}
         onOther={setOther} onSelect={select} onSort={sort => go({ sort })} />
@@ -278,9 +282,9 @@ function App({ session, given }: { session: Session; given: Given }) {
     if (report.value === null || report.value.of !== seen) return <p class="empty">…</p>
     const shown = { report: report.value, state, search, onSelect: select }
     switch (seen) {
-      case 'tree': return <Tree {...shown} limit={treeRows} onMore={() => setTreeRows(treeRows * 10)} />
+      case 'tree': return <Tree {...shown} limit={rows} onMore={more} />
       case 'functions': return <Functions {...shown} onSort={sort => go({ sort })} />
-      case 'graph': return <Graph {...shown} />
+      case 'graph': return <Graph {...shown} limit={rows} onMore={more} />
       case 'zones':
         return <div class="source">
           {lanes.value && <Ticks lanes={lanes.value} from={time?.[0] ?? null} to={time?.[1] ?? null} dark={dark} onTime={setTime} />}

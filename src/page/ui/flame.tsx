@@ -91,9 +91,14 @@ interface Props {
   selected: Selected | null
   search: RegExp | null
   dark: boolean
+  busy: boolean
   onZoom(path: string[]): void
   onSelect(selected: Selected): void
+  onMore(): void // boxes that were left out are wanted
 }
+
+// What is narrower, in pixels, is not seen, nor is what is below it.
+const SEEN = 0.33
 
 function drawn(boxes: Boxes, root: number, width: number, first: number, last: number, each: (box: number, x: number, w: number) => void): void {
   const scale = width / (boxes.width[root]! || 1), base = boxes.depth[root]!
@@ -101,8 +106,7 @@ function drawn(boxes: Boxes, root: number, width: number, first: number, last: n
     if (boxes.depth[box]! < base && boxes.depth[box]! >= first && boxes.depth[box]! <= last) each(box, 0, width)
   for (let box = root; box < boxes.end[root]!;) {
     const w = boxes.width[box]! * scale
-    // What is narrower than a third of a pixel is not seen, nor is what is below it.
-    if (w < 0.33 || boxes.depth[box]! > last) {
+    if (w < SEEN || boxes.depth[box]! > last) {
       box = boxes.end[box]!
       continue
     }
@@ -111,7 +115,7 @@ function drawn(boxes: Boxes, root: number, width: number, first: number, last: n
   }
 }
 
-export function Flame({ boxes, zoom, selected, search, dark, onZoom, onSelect }: Props) {
+export function Flame({ boxes, zoom, selected, search, dark, busy, onZoom, onSelect, onMore }: Props) {
   const scroller = useRef<HTMLDivElement>(null), canvas = useRef<HTMLCanvasElement>(null)
   const [size, setSize] = useState({ width: 0, height: 0 })
   const [top, setTop] = useState(0)
@@ -121,7 +125,18 @@ export function Flame({ boxes, zoom, selected, search, dark, onZoom, onSelect }:
   const fills = useMemo(() => boxes.head.names.map(([, , colour]) => css(colour, dark)), [boxes, dark])
   const found = useMemo(() => search && boxes.head.names.map(([name]) => search.test(name)), [boxes, search])
 
-  useEffect(() => setCursor(root), [root])
+  // The cursor goes where one zooms; when there are other boxes, it stays on the one of the same path.
+  const before = useRef({ boxes, root })
+  useEffect(() => {
+    const last = before.current
+    setCursor(at => last.boxes === boxes || at === last.root || at >= last.boxes.count ? root : boxes.find(last.boxes.path(at).map(box => last.boxes.label(box))))
+    before.current = { boxes, root }
+  }, [boxes, root])
+  useEffect(() => {
+    const isHere = boxes.path(root).length === zoom.length
+    const seen = boxes.head.least * size.width / (boxes.width[root]! || 1)
+    if (!busy && boxes.head.left_out > 0 && size.width > 0 && (seen >= SEEN || !isHere)) onMore()
+  }, [boxes, root, zoom, size.width, busy])
   useLayoutEffect(() => {
     const element = scroller.current!
     const observer = new ResizeObserver(() => setSize({ width: element.clientWidth, height: element.clientHeight }))
@@ -145,7 +160,7 @@ export function Flame({ boxes, zoom, selected, search, dark, onZoom, onSelect }:
       const isHit = found !== null && name !== NONE && found[name]
       context.globalAlpha = boxes.depth[box]! < boxes.depth[root]! ? 0.55 : found !== null && !isHit && name !== NONE ? 0.35 : 1
       context.fillStyle = name === NONE ? css(boxes.head.colour, dark) : isHit ? mark : fills[name]!
-      context.fillRect(x, y, Math.max(w - (w > 3 ? 1 : 0), 0.33), ROW - 1)
+      context.fillRect(x, y, Math.max(w - (w > 3 ? 1 : 0), SEEN), ROW - 1)
       context.globalAlpha = 1
       // Recursion goes on above: hatched at the right end.
       if (boxes.jump[box] !== NONE && w > 6) {

@@ -1,5 +1,5 @@
 // What the page carries: the module, packed with gzip, the profile's bytes, and perhaps code, all in
-// base64.
+// base64.  Long ones go on in further elements.
 
 import { Refused, type About, type CodeReport, type Options, type Session } from './session'
 
@@ -12,37 +12,59 @@ export interface Given {
 const CODE = new Uint8Array(128)
 for (let i = 0; i < 64; i++) CODE['ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'.charCodeAt(i)] = i
 
-export function fromBase64(text: string): Uint8Array {
-  const clean = text.trim()
-  const padding = clean.endsWith('==') ? 2 : clean.endsWith('=') ? 1 : 0
-  const bytes = new Uint8Array((clean.length >> 2) * 3 - padding)
-  for (let i = 0, at = 0; i < clean.length; i += 4) {
-    const word = CODE[clean.charCodeAt(i)]! << 18 | CODE[clean.charCodeAt(i + 1)]! << 12 | (CODE[clean.charCodeAt(i + 2)] ?? 0) << 6 | (CODE[clean.charCodeAt(i + 3)] ?? 0)
+const sizeOf = (text: string) => (text.length >> 2) * 3 - (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0)
+
+// Puts the bytes at that place of `bytes`.
+function putBase64(text: string, bytes: Uint8Array, at: number): void {
+  // Browsers since 2025, ten times as fast.
+  const place = bytes.subarray(at) as Uint8Array & { setFromBase64?(text: string): void }
+  if (place.setFromBase64) return place.setFromBase64(text)
+  for (let i = 0; i < text.length; i += 4) {
+    const word = CODE[text.charCodeAt(i)]! << 18 | CODE[text.charCodeAt(i + 1)]! << 12 | (CODE[text.charCodeAt(i + 2)] ?? 0) << 6 | (CODE[text.charCodeAt(i + 3)] ?? 0)
     bytes[at++] = word >> 16
     if (at < bytes.length) bytes[at++] = word >> 8
     if (at < bytes.length) bytes[at++] = word
+  }
+}
+
+// What begins in the element of that id; takes it out of the page.
+function takeCarried(id: string): Uint8Array {
+  const texts: string[] = []
+  let element = document.getElementById(id)
+  while (element) {
+    const next = element.nextElementSibling
+    texts.push(element.textContent!.trim())
+    element.remove()
+    element = next?.matches('.more') ? next as HTMLElement : null
+  }
+  const bytes = new Uint8Array(texts.reduce((size, text) => size + sizeOf(text), 0))
+  let at = 0
+  for (const text of texts) {
+    putBase64(text, bytes, at)
+    at += sizeOf(text)
   }
   return bytes
 }
 
 export async function loadCompiled(): Promise<WebAssembly.Module> {
-  const packed = fromBase64(document.getElementById('module')!.textContent!)
+  const packed = takeCarried('module')
   const stream = new Blob([packed as BlobPart]).stream().pipeThrough(new DecompressionStream('gzip'))
   return WebAssembly.compile(await new Response(stream).arrayBuffer())
 }
 
 // The profile that the page was written with; null: none, it is to be dropped.
 export async function loadFiles(session: Session): Promise<Given | null> {
+  // It comes after the script, so that the module is compiled meanwhile.
+  if (document.readyState === 'loading') await new Promise(parsed => document.addEventListener('DOMContentLoaded', parsed))
   const data = document.getElementById('data')
-  const text = data?.textContent?.trim()
-  if (!data || !text) return null
+  const bytes = takeCarried('data')
+  if (!data || bytes.length === 0) return null
   const name = data.dataset.name ?? 'profile'
-  const profile = await session.open(fromBase64(text), name)
+  const profile = await session.open(bytes, name)
   // What `sonde report` was asked for, unless the address already says what to show.
   if (data.dataset.state && location.hash.length < 2) history.replaceState(null, '', `#${data.dataset.state}`)
-  const code = document.getElementById('code')!.textContent!.trim()
-  if (code) await session.carry(profile, fromBase64(code))
-  data.remove()
+  const code = takeCarried('code')
+  if (code.length > 0) await session.carry(profile, code)
   document.title = `${name} – sonde`
   return { profile, about: await session.about(profile), ...(data.dataset.served ? { served: data.dataset.served } : {}) }
 }

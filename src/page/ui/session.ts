@@ -86,8 +86,8 @@ export interface DiffReport extends Report<DiffRow> { old: { source: string; tot
 export type Columns = Record<string, Uint32Array | Float64Array>
 export interface Packed<Head> { head: Head; columns: Columns }
 
-// colour: of the box of all stacks; names: function, load object, colour.
-export interface FlameHead { unit: string; depth: number; total: number; colour: number; names: [string, string, number][] }
+// colour: of the box of all stacks; names: function, load object, colour; left_out: boxes, none of them wider than `least`.
+export interface FlameHead { unit: string; depth: number; total: number; colour: number; names: [string, string, number][]; left_out: number; least: number }
 export interface Lane {
   thread?: string
   tid?: number

@@ -47,7 +47,16 @@ export function Functions({ report, state, search, onSelect, onSort }: Functions
   )
 }
 
-export function Tree({ report, state, search, limit, onSelect, onMore }: Shown<TreeRow> & { limit: number; onMore(): void }) {
+interface Limited { limit: number; onMore(): void }
+
+function Heaviest({ what, limit, onMore, children }: Limited & { what: string; children: ComponentChildren }) {
+  return <div class="source">
+    <p class="about">The {limit.toLocaleString('en')} heaviest {what}. <button onClick={onMore}>Show ten times as many</button></p>
+    <div class="text">{children}</div>
+  </div>
+}
+
+export function Tree({ report, state, search, limit, onSelect, onMore }: Shown<TreeRow> & Limited) {
   const rows = report.rows
   const ends = useMemo(() => {
     const end = new Uint32Array(rows.length), path: number[] = []
@@ -140,11 +149,7 @@ export function Tree({ report, state, search, limit, onSelect, onMore }: Shown<T
         </>
       }} />
   )
-  if (rows.length < limit) return table
-  return <div class="source">
-    <p class="about">The {limit.toLocaleString('en')} heaviest rows. <button onClick={onMore}>Show ten times as many</button></p>
-    <div class="text">{table}</div>
-  </div>
+  return rows.length < limit ? table : <Heaviest what="rows" limit={limit} onMore={onMore}>{table}</Heaviest>
 }
 
 function Lines({ title, lines, report, search, onSelect, base }: { title: string; lines: CallLine[]; report: Report<unknown>; search: RegExp | null; onSelect(s: Selected): void; base: number }) {
@@ -198,7 +203,7 @@ export interface GraphRow {
 
 type Placed = { row: GraphRow; line: GraphLine | null; part: string }
 
-export function Graph({ report, state, search, onSelect }: Shown<GraphRow>) {
+export function Graph({ report, state, search, limit, onSelect, onMore }: Shown<GraphRow> & Limited) {
   const placed = useMemo(() => report.rows.flatMap((row): Placed[] => [
     ...row.callers.map(line => ({ row, line, part: 'caller' })),
     { row, line: null, part: row.kind },
@@ -209,8 +214,9 @@ export function Graph({ report, state, search, onSelect }: Shown<GraphRow>) {
   useEffect(() => {
     const found = placed.findIndex(p => p.line === null && isIt(p.row, state.selected))
     if (found >= 0) setCursor(found)
+    else if (state.selected && report.rows.length >= limit) onMore()
   }, [state.selected, placed])
-  return (
+  const table = (
     <Table count={placed.length} label="Call graph" cursor={cursor}
       onCursor={i => { setCursor(i); const p = placed[i]!; onSelect(chosen(p.line ?? p.row)) }}
       isSelected={i => placed[i]!.line === null && isIt(placed[i]!.row, state.selected)}
@@ -227,6 +233,7 @@ export function Graph({ report, state, search, onSelect }: Shown<GraphRow>) {
         </>
       }} />
   )
+  return report.rows.length < limit ? table : <Heaviest what="functions" limit={limit} onMore={onMore}>{table}</Heaviest>
 }
 
 export interface ZoneRow extends FunctionRow {
