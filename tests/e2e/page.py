@@ -343,6 +343,18 @@ def test_mistakes_are_told_where_they_are_made(folder):
 
 
 @harness.takes_long
+def test_a_search_is_summed(folder):
+	path = folder / "search.folded"
+	path.write_text("main;eval;apply;eval 30\nmain;Evaluate 20\nmain;other 50\n")
+	out = page_of(folder, path)
+	summed = "(async () => { while (!document.querySelector('header output')) await new Promise(requestAnimationFrame); return document.querySelector('header output').innerText })()"
+	# Of either case, and a stack that holds it twice counts once; of what filters leave.
+	assert drive(out, ["eval", summed], fragment="#search=eval") == ["in 50.0%"]
+	assert drive(out, ["eval", summed], fragment="#search=eval&f.ignore=other") == ["in 100.0%"]
+	assert drive(out, ["eval", summed], fragment="#search=eval(") == ["nowhere"]
+
+
+@harness.takes_long
 def test_the_address_restores_a_view(folder):
 	out = page_of(folder, samples(folder))
 	first = drive(out, ["press", "3"], ["enter", "input[name=when]", ".eval->*->.malloc"], ["click", f"{ROWS}:first-child"], ["texts", ROWS], ["eval", "location.hash"])

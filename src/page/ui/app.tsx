@@ -64,12 +64,22 @@ function searchOf(text: string): RegExp | null {
   }
 }
 
+// What was typed, once it was.
+function useSettled(value: string): string {
+  const [settled, setSettled] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), 200)
+    return () => clearTimeout(timer)
+  }, [value])
+  return settled
+}
+
 function Segments<T extends string>({ label, values, value, onChange }: { label: string; values: readonly (readonly [T, string])[]; value: T; onChange(value: T): void }) {
   return <span class="seg" role="group" aria-label={label}>{values.map(([key, text]) => <button key={key} aria-pressed={key === value} onClick={() => onChange(key)}>{text}</button>)}</span>
 }
 
-function Head({ about, state, dark, whenError, onChange, onWhen, onTheme, onHelp }: {
-  about: About; state: State; dark: boolean; whenError: string
+function Head({ about, state, dark, whenError, matched, onChange, onWhen, onTheme, onHelp }: {
+  about: About; state: State; dark: boolean; whenError: string; matched: string
   onChange(change: Partial<State>): void; onWhen(text: string): void; onTheme(): void; onHelp(): void
 }) {
   const metric = state.metric || about.metric
@@ -90,6 +100,7 @@ function Head({ about, state, dark, whenError, onChange, onWhen, onTheme, onHelp
         <input name="when" placeholder="WHEN  .main->*->libc" aria-label="WHEN pattern" aria-invalid={whenError !== ''} title={whenError || 'Which call stacks count, and for whom: sonde help when'} size={24} spellcheck={false} autocomplete="off" />
       </form>
       <input id="search" type="search" placeholder="Search  /" aria-label="Search functions" size={14} value={state.search} onInput={event => onChange({ search: event.currentTarget.value })} spellcheck={false} />
+      {matched && <output for="search" title="the share of the stacks that hold such a function">{matched}</output>}
       <span class="seg"><button aria-label={dark ? 'Light colours' : 'Dark colours'} onClick={onTheme}>◐</button><button aria-label="Help" onClick={onHelp}>?</button></span>
     </header>
   )
@@ -215,6 +226,11 @@ function App({ session, given }: { session: Session; given: Given }) {
   const diff = useAnswer<DiffReport>(`diff${seen === 'diff'}${JSON.stringify(other)}${shared}${state.sort === 'inclusive'}`,
     () => seen === 'diff' && other ? askDiff(session, profile, other, options(state), state) : null)
   const search = useMemo(() => searchOf(state.search), [state.search])
+  const sought = useSettled(state.search)
+  const found = useAnswer<Report<unknown>>(`found${sought}${shared}`, () => sought && state.level === 'function' && about.has_stacks
+    ? session.report(profile, [...options(state), ['focus', `(?i)${searchOf(sought)!.source}`], ['view', 'stats']]) : null)
+  const kept = found.value?.filters.at(-1)?.kept
+  const matched = kept === undefined || !facts.value ? '' : kept === 0 ? 'nowhere' : `in ${percent(kept, facts.value.total)}`
   const time = state.filters.find(([name]) => name === 'time')?.[1].split(':').map(t => Number(t.replace('ns', '')))
 
   const addFilter = async (name: string, value: string) => {
@@ -297,7 +313,7 @@ function App({ session, given }: { session: Session; given: Given }) {
   const row = facts.value?.rows[0] ?? {}
   return (
     <>
-      <Head about={about} state={state} dark={dark} whenError={message} onChange={change => 'search' in change ? set(change) : go(change)}
+      <Head about={about} state={state} dark={dark} whenError={message} matched={matched} onChange={change => 'search' in change ? set(change) : go(change)}
         onWhen={text => { if (text) void addFilter('when', text) }} onTheme={() => setDark(!dark)} onHelp={() => setHelp(true)} />
       <section class="time" aria-label="Time">
         {lanes.value && lanes.value.head.lanes.length > 0 && <Timeline lanes={lanes.value} from={time?.[0] ?? null} to={time?.[1] ?? null} dark={dark} onTime={setTime} onThread={tid => void addFilter('thread', String(tid))} />}
