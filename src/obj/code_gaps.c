@@ -304,3 +304,17 @@ uint64_t code_gaps_function(struct code_gaps *gaps, uint64_t obj_addr, uint64_t 
 		return piece.low;
 	return function_at(find_region(gaps, piece, obj_addr), obj_addr).low;
 }
+
+bool code_gaps_extent(struct code_gaps *gaps, uint64_t obj_addr, uint64_t *low, uint64_t *high)
+{
+	struct span piece = {*low, *high};
+
+	if (!find_piece(gaps, obj_addr, &piece))
+		return false;
+	const struct code_region *region = find_region(gaps, piece, obj_addr);
+	struct span f = function_at(region, obj_addr);
+
+	*low = f.low;
+	*high = f.high;
+	return region->wanted;
+}

@@ -2,8 +2,8 @@
 #define SONDE_OBJ_CODE_GAPS_H
 
 /*
- * The code of an object without unwind rules in its sections, and rules for it.  Private to the
- * compiler of CFI tables.
+ * The code of an object without unwind rules in its sections, and rules for it.  For the compiler
+ * of CFI tables, and for function_starts.c.
  *
  * Only the code around an address is read and decoded.  The amount depends on what is known about
  * the starts of functions, since these cannot be determined from one function alone:
@@ -49,6 +49,11 @@ uint64_t code_gaps_next_start(
 	struct code_gaps *gaps, uint64_t obj_addr, uint64_t low, uint64_t high);
 /* The start of the function in the gap that contains obj_addr. */
 uint64_t code_gaps_function(struct code_gaps *gaps, uint64_t obj_addr, uint64_t low, uint64_t high);
+/*
+ * Narrows [*low, *high), a gap, to the function in it that contains obj_addr.  False: there is no
+ * code, or padding.
+ */
+bool code_gaps_extent(struct code_gaps *gaps, uint64_t obj_addr, uint64_t *low, uint64_t *high);
 size_t code_gaps_size_bytes(const struct code_gaps *gaps);
 
 #endif

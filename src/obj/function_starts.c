@@ -19,6 +19,7 @@
 #include "base/search.h"
 #include "obj/cfi_parse.h"
 #include "obj/code_frames.h"
+#include "obj/code_gaps.h"
 #include "obj/objfile.h"
 
 #define ENTRY_BYTES 8
@@ -35,6 +36,9 @@ struct function_starts {
 	uint64_t table_addr;  /* the base of its numbers */
 	VEC(struct function_extent) extents;
 	size_t count;
+	/* The code between the functions. */
+	struct cfi_code code;
+	struct code_gaps gaps;
 };
 
 /* Number `column` of table entry i. */
@@ -132,11 +136,9 @@ static void add_extents(
 static void look_through_code(struct function_starts *s, struct objfile *object)
 {
 	struct code_starts starts = {0};
-	struct cfi_code code;
 
-	objfile_code(object, &code);
-	for (size_t i = 0; i < code.count; i++)
-		add_code_starts(&code, i, &starts);
+	for (size_t i = 0; i < s->code.count; i++)
+		add_code_starts(&s->code, i, &starts);
 	if (starts.addrs.count == 0)
 		return;
 	objfile_add_relocated(object, &starts);
@@ -145,7 +147,7 @@ static void look_through_code(struct function_starts *s, struct objfile *object)
 	code_starts_sort(&starts);
 	s->extents.count = 0;
 	s->table = NULL;
-	add_extents(s, &code, &starts);
+	add_extents(s, &s->code, &starts);
 	s->count = s->extents.count;
 	code_starts_deinit(&starts);
 }
@@ -159,8 +161,13 @@ struct function_starts *function_starts_create(struct objfile *object)
 	bool has_eh_frame = s->section_count && s->sections[0].kind != CFI_DEBUG_FRAME;
 	if (!has_eh_frame || !objfile_eh_frame_hdr(object, &header) || !take_table(s, &header))
 		walk(s);
+	objfile_code(object, &s->code);
 	if (s->count < ENTRIES_FEW)
 		look_through_code(s, object);
+	struct cfi_object with_code = s->object;
+
+	with_code.code = &s->code;
+	code_gaps_init(&s->gaps, &with_code);
 	return s;
 }
 
@@ -169,6 +176,7 @@ void function_starts_destroy(struct function_starts *s)
 	if (s == NULL)
 		return;
 	vec_deinit(&s->extents);
+	code_gaps_deinit(&s->gaps);
 	free(s);
 }
 
@@ -191,17 +199,23 @@ static bool extent_at(const struct function_starts *s, size_t i, struct function
 }
 
 bool function_starts_find(
-	const struct function_starts *s, uint64_t obj_addr, struct function_extent *extent)
+	struct function_starts *s, uint64_t obj_addr, struct function_extent *extent)
 {
 	size_t until = count_until(s, obj_addr);
+	uint64_t low = 0, high = until < s->count ? start_at(s, until) : UINT64_MAX;
 	struct function_extent found;
 
-	if (until == 0 || !extent_at(s, until - 1, &found) || obj_addr >= found.high)
-		return false;
 	/* For functions that they dropped, linkers leave entries with address 0. */
-	if (found.low == 0)
+	if (until > 0 && extent_at(s, until - 1, &found) && found.low != 0) {
+		if (obj_addr < found.high) {
+			*extent = found;
+			return true;
+		}
+		low = found.high;
+	}
+	if (!code_gaps_extent(&s->gaps, obj_addr, &low, &high))
 		return false;
-	*extent = found;
+	*extent = (struct function_extent){low, high};
 	return true;
 }
 

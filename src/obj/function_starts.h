@@ -4,7 +4,9 @@
 /*
  * The starts and ends of functions, for objects without symbols: unwind rules have one entry per
  * function, and stripping keeps them, since exceptions need them.  If there are hardly any, the
- * code is searched for addresses that are called, pointed to, or begin like a function.
+ * code is searched for addresses that are called, pointed to, or begin like a function.  Where only
+ * some functions have entries, as in browsers, which are built without exceptions, the code between
+ * entries is searched around the addresses that are asked for.
  *
  * A part that the compiler splits off a function (its cold part) has its own entry, and so looks
  * like a separate function.
@@ -24,10 +26,13 @@ struct function_extent {
 struct function_starts *function_starts_create(struct objfile *object);
 void function_starts_destroy(struct function_starts *s);
 
-/* True and sets *extent if a known function contains obj_addr. */
+/*
+ * True and sets *extent if a function contains obj_addr.  Addresses that ascend cost least, as the
+ * code around the latest ones is kept.
+ */
 bool function_starts_find(
-	const struct function_starts *s, uint64_t obj_addr, struct function_extent *extent);
-/* The first start of a function after obj_addr, UINT64_MAX if there is none. */
+	struct function_starts *s, uint64_t obj_addr, struct function_extent *extent);
+/* The first start of a known function after obj_addr, UINT64_MAX if there is none. */
 uint64_t function_starts_after(const struct function_starts *s, uint64_t obj_addr);
 
 #endif

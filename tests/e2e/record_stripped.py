@@ -75,6 +75,17 @@ def test_without_an_index_of_the_unwind_rules(folder):
 
 
 @harness.takes_long
+def test_some_functions_alone_have_unwind_rules(folder):
+	"""As in browsers, whose own code is built without exceptions: the others begin where their code does."""
+	text = "".join(f"__attribute__((used, noinline)) int filler_{i}(int x)\n{{\n\treturn x * {i + 3};\n}}\n" for i in range(40))
+	filler = harness.compile_c(folder, text, "-O2", "-fasynchronous-unwind-tables", "-c", name="filler.o")
+	r, starts = record_stripped(folder, "shares", harness.work(640), flags=("-fno-asynchronous-unwind-tables", str(filler)))
+	named = {row["name"] for row in r.json("--view", "functions", "--limit", "0")["rows"] if row["module"] == "shares"}
+	assert "[unknown]" not in named and starts["main"] in named, named
+	assert named <= {*starts.values(), "[shares+plt]"} | {n for n in named if "@plt" in n}, named
+
+
+@harness.takes_long
 def test_recursion_of_a_stripped_program(folder):
 	"""The collapsed tree has the cycle of three functions, and no other recursion."""
 	r, starts = record_stripped(folder, "mutual", harness.work(900))
