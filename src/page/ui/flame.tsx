@@ -126,11 +126,11 @@ export function Flame({ boxes, zoom, selected, search, dark, busy, onZoom, onSel
   const found = useMemo(() => search && boxes.head.names.map(([name]) => search.test(name)), [boxes, search])
 
   // The cursor goes where one zooms; when there are other boxes, it stays on the one of the same path.
-  const before = useRef({ boxes, root })
+  const before = useRef({ boxes, zoomed: root })
   useEffect(() => {
     const last = before.current
-    setCursor(at => last.boxes === boxes || at === last.root || at >= last.boxes.count ? root : boxes.find(last.boxes.path(at).map(box => last.boxes.label(box))))
-    before.current = { boxes, root }
+    setCursor(at => last.boxes === boxes || at === last.zoomed || at >= last.boxes.count ? root : boxes.find(last.boxes.path(at).map(box => last.boxes.label(box))))
+    before.current = { boxes, zoomed: root }
   }, [boxes, root])
   useEffect(() => {
     const isHere = boxes.path(root).length === zoom.length
