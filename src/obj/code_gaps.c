@@ -314,7 +314,7 @@ bool code_gaps_extent(struct code_gaps *gaps, uint64_t obj_addr, uint64_t *low, 
 	const struct code_region *region = find_region(gaps, piece, obj_addr);
 	struct span f = function_at(region, obj_addr);
 
-	*low = f.low;
-	*high = f.high;
+	*low = f.low > *low ? f.low : *low;
+	*high = f.high < *high ? f.high : *high;
 	return region->wanted;
 }

@@ -202,7 +202,8 @@ bool function_starts_find(
 	struct function_starts *s, uint64_t obj_addr, struct function_extent *extent)
 {
 	size_t until = count_until(s, obj_addr);
-	uint64_t low = 0, high = until < s->count ? start_at(s, until) : UINT64_MAX;
+	uint64_t low = until > 0 ? start_at(s, until - 1) : 0;
+	uint64_t high = until < s->count ? start_at(s, until) : UINT64_MAX;
 	struct function_extent found;
 
 	/* For functions that they dropped, linkers leave entries with address 0. */
@@ -213,7 +214,8 @@ bool function_starts_find(
 		}
 		low = found.high;
 	}
-	if (!code_gaps_extent(&s->gaps, obj_addr, &low, &high))
+	/* At 0 is the file's header. */
+	if (!code_gaps_extent(&s->gaps, obj_addr, &low, &high) || low == 0)
 		return false;
 	*extent = (struct function_extent){low, high};
 	return true;
