@@ -35,7 +35,7 @@ static void *check(void *p)
  * Blocks of at least this size are rounded up to whole huge pages.  Smaller ones
  * would waste too much.
  */
-#define WHOLE_BYTES ((size_t)4 << 20)
+#define WHOLE_BYTES ((size_t)8 << 20)
 #if defined(MADV_HUGEPAGE) && !defined(MADV_COLLAPSE)
 #define MADV_COLLAPSE 25 /* Linux 6.1 */
 #endif
