@@ -282,7 +282,8 @@ void zones_home_lost(Prof_Thread_ *t)
 {
 	uint32_t skipped = Prof_GET_(t->skipped);
 
-	if (!zones_header() || zones_is_held(t))
+	/* Look again: this thread may have looked just before another thread created the memory. */
+	if (!zones_header() || Prof_GET_(Prof_home_[0]) || zones_is_held(t))
 		return;
 	Prof_PUT_(*zones_mode(t, ZONES_HELD), 1);
 	Prof_FENCE_();

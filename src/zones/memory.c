@@ -153,9 +153,10 @@ static bool memory_make(void)
 	environment_apply(header);
 	zones_slots_start();
 	zones_fork_start();
+	/* First, because memory without a home is that of a forked child's parent. */
+	zones_home_start();
 	zones_layout_map(&zones_rt.memory, header, bytes);
 	zones_table_start();
-	zones_home_start();
 	zones_backing_notify();
 	return true;
 }

@@ -44,10 +44,11 @@ static void work(int times)
 
 /* ---- libc's, as this machine has it or as a test wants it ---- */
 
-static uint64_t raw_taken_off;	 /* ns that the raw clock did not run */
-static int monotonic_delays;	 /* how many readings of it come late */
-static const char *clock_source; /* what the kernel says its clock is; NULL: the truth */
-static int clock_source_cancels; /* to open that is a point of cancellation, as it may be */
+static uint64_t raw_taken_off;	  /* ns that the raw clock did not run */
+static int monotonic_delays;	  /* how many readings of it come late */
+static const char *clock_source;  /* what the kernel says its clock is; NULL: the truth */
+static int clock_source_cancels;  /* to open that is a point of cancellation, as it may be */
+static void (*home_begins)(void); /* called before a page is marked as cleared in children */
 
 static uint64_t ns_of(struct timespec time)
 {
@@ -96,6 +97,15 @@ int open(const char *path, int flags, ...)
 	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
+int madvise(void *start, size_t bytes, int advice)
+{
+	enum { WIPE_ON_FORK = 18 };
+
+	if (advice == WIPE_ON_FORK && home_begins)
+		home_begins();
+	return (int)syscall(SYS_madvise, start, bytes, advice);
+}
+
 /* ---- threads ---- */
 
 static void *cancelled(void *unused)
@@ -126,6 +136,28 @@ static void *works(void *times)
 {
 	work(*(int *)times);
 	return NULL;
+}
+
+static pthread_t other_thread;
+
+static void start_other(void)
+{
+	static int times = 3;
+
+	NEED(!pthread_create(&other_thread, NULL, works, &times));
+	usleep(50000);
+}
+
+/* Another thread enters its first zone while the memory is made: it is not a forked child's. */
+static void first_at_once_body(void)
+{
+	Prof_home_[0] = 0; /* as in a process that no fork made */
+	home_begins = start_other;
+	work(2);
+	NEED(!pthread_join(other_thread, NULL));
+	NEED(zones_seen_open(&seen));
+	NEED_EQUAL(zones_seen_entries(&seen, "outer/inner"), 5);
+	NEED_EQUAL(zones_seen_trouble(&seen, ZONEWIRE_UNTOLD_CHILD), 0);
 }
 
 /* No more processes, and so no more threads: what there is goes on. */
@@ -615,6 +647,7 @@ static void torn_note_body(void)
 		assert_true(zones_apart(name##_body));                                             \
 	}
 CASE(cancel)
+CASE(first_at_once)
 CASE(no_threads)
 CASE(too_many)
 CASE(fork_without_memory)
@@ -651,6 +684,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cancel),
+		cmocka_unit_test(first_at_once),
 		cmocka_unit_test(no_threads),
 		cmocka_unit_test(too_many),
 		cmocka_unit_test(fork_amid_update),
