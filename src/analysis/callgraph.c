@@ -36,6 +36,7 @@ static void builder_add_pairs(struct builder *b, const struct entity_arc *counte
 		entity_pairs_mark(&b->pairs, counted[i].caller, counted[i].callee);
 	entity_pairs_close(&b->pairs);
 }
+
 static void builder_deinit(struct builder *b)
 {
 	entity_pairs_deinit(&b->pairs);

@@ -565,3 +565,17 @@ struct calltree *calltree_analyse(const struct entity_tree *tree, enum collapse 
 		play_deinit(&play);
 	return out;
 }
+
+uint64_t calltree_least_weight(const struct calltree *tree)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct calltree_row *row = &tree->rows[i];
+		uint64_t weight = (uint64_t)(row->direct + row->indirect);
+
+		if (!row->is_stub && weight < least)
+			least = weight;
+	}
+	return least;
+}

@@ -92,4 +92,10 @@ struct calltree {
 must_use struct calltree *calltree_analyse(const struct entity_tree *tree, enum collapse collapse,
 	enum calltree_order order, const struct calltree_limit *limit, struct arena *arena);
 
+/*
+ * The least direct + indirect weight of the nodes that are made: no weight, and no width, of those
+ * that a limit leaves out is more.  UINT64_MAX without nodes.
+ */
+uint64_t calltree_least_weight(const struct calltree *tree);
+
 #endif

@@ -30,7 +30,7 @@ struct layout {
 	struct rank_set begins;	      /* groups that begin a piece */
 	size_t count;		      /* of pieces */
 	size_t node_count;
-	/* Columns of the pieces, each freed when it is not needed any more. */
+	/* Columns of the pieces. */
 	uint32_t *first;  /* [count + 1] its first group, in the end the number of groups */
 	uint32_t *length; /* groups, and so nodes */
 	uint32_t *parent; /* piece whose last group is its first group's parent; of piece 0: 0 */
@@ -238,6 +238,7 @@ static void layout_init(struct layout *l, const struct growth *g)
 	find_begins(l);
 	make_pieces(l);
 	free(l->run_end);
+	l->run_end = NULL;
 	measure_pieces(l);
 	if (!g->spec->sums_only)
 		order_pieces(l);
@@ -253,8 +254,8 @@ static void layout_deinit(struct layout *l)
 
 /* ---- nodes ---- */
 
-/* The runs of the nodes are the pieces, by place.  Frees the columns that nothing else needs. */
-static void emit_runs(struct layout *l, struct entity_tree *tree, struct arena *arena)
+/* The runs of the nodes are the pieces, by place. */
+static void emit_runs(const struct layout *l, struct entity_tree *tree, struct arena *arena)
 {
 	uint64_t *bits = rank_set_bits(l->node_count, arena);
 	uint32_t *first = ARENA_ARRAY(arena, uint32_t, l->count + 1);
@@ -278,9 +279,15 @@ static void emit_runs(struct layout *l, struct entity_tree *tree, struct arena *
 	tree->runs.parent = parent;
 	tree->run_end = end;
 	tree->node_count = l->node_count;
+}
+
+/* Frees the columns that only the runs are made of, before the nodes take memory. */
+static void layout_drop_sizes(struct layout *l)
+{
 	free(l->length);
 	free(l->parent);
 	free(l->size);
+	l->length = l->parent = l->size = NULL;
 }
 
 /* The nodes of a piece, from its place to before this. */
@@ -405,6 +412,7 @@ void growth_lay_out(const struct growth *g, struct entity_tree *const *trees, st
 
 	layout_init(&l, g);
 	emit_runs(&l, &shape, arena);
+	layout_drop_sizes(&l);
 	emit_entities(&l, &shape, arena);
 	uint32_t *rank = emit_ends(&l, &shape, arena);
 	if (!g->spec->sums_only) {

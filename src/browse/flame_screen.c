@@ -277,27 +277,12 @@ static void draw_boxes(struct browser *b, const struct report *report, struct tu
 	}
 }
 
-/* The least weight of the rows that are made: those left out have no more. */
-static uint64_t least_weight(const struct calltree *tree)
-{
-	uint64_t least = UINT64_MAX;
-
-	for (size_t i = 0; i < tree->count; i++) {
-		const struct calltree_row *row = &tree->rows[i];
-		uint64_t weight = (uint64_t)(row->direct + row->indirect);
-
-		if (!row->is_stub && weight < least)
-			least = weight;
-	}
-	return least;
-}
-
 /* Whether boxes that the limit left out could be a column wide. */
 static bool lacks_boxes(const struct browser *b, const struct report *report)
 {
 	return report->calltree->count < report->calltree->whole_count &&
 	       b->pages[BROWSER_TREE].limit < LIMIT_MAX &&
-	       (unsigned __int128)least_weight(report->calltree) * b->width >=
+	       (unsigned __int128)calltree_least_weight(report->calltree) * b->width >=
 		       box_at(b, b->flame.zoom)->width;
 }
 

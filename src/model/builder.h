@@ -127,7 +127,7 @@ void builder_sample(struct builder *b, stack_id stack, thread_id thread, uint64_
 struct sample_columns {
 	size_t count;
 	const stack_id *stack;
-	const thread_id *thread;      /* NULL: of none it is known; then no sample's may be */
+	const thread_id *thread;      /* NULL: unknown, as for all other samples */
 	const uint64_t *time_ns;      /* the same */
 	const int64_t *const *weight; /* [metric][count] */
 	const stack_id *zone;	      /* NULL: none has one */

@@ -401,21 +401,6 @@ static uint32_t *find_jumps(const struct calltree *tree)
 	return jump;
 }
 
-/* No box that a limit leaves out is wider than this, what reached the last row that it chose. */
-static uint64_t least_weight(const struct calltree *tree)
-{
-	uint64_t least = UINT64_MAX;
-
-	for (size_t i = 0; i < tree->count; i++) {
-		const struct calltree_row *row = &tree->rows[i];
-		uint64_t weight = (uint64_t)(row->direct + row->indirect);
-
-		if (!row->is_stub && weight < least)
-			least = weight;
-	}
-	return least;
-}
-
 struct box_columns {
 	uint32_t *depth, *name, *jump;
 	double *start, *width, *own;
@@ -489,7 +474,7 @@ static struct error *ask_flame(struct request *r)
 	json_put_key(&reply.json, "total");
 	json_put_int(&reply.json, report->tree->total);
 	put_number("left_out", report->left_out);
-	put_number("least", least_weight(report->calltree));
+	put_number("least", calltree_least_weight(report->calltree));
 	fill_boxes(report, flame, &c, arena);
 	reply_put_u32(&reply, "depth", c.depth, count);
 	reply_put_u32(&reply, "name", c.name, count);
