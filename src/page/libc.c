@@ -1,8 +1,6 @@
 /*
  * Functions that Debian's wasi-libc lacks: qsort_r, as a merge sort like glibc's, which is stable
- * and takes n log n steps whatever the order; and memcpy and its kind by WebAssembly's own
- * instructions for whole blocks (bulk memory operations, in all browsers since 2021), as a browser
- * moves a block ten times as fast as a loop does.
+ * and takes n log n steps whatever the order.
  */
 #include "page/libc.h"
 
@@ -78,39 +76,4 @@ uintptr_t __stack_chk_guard = 0x00000aff;
 _Noreturn void __stack_chk_fail(void)
 {
 	abort();
-}
-
-/*
- * Shorter blocks are moved byte by byte, as an instruction for a block calls the browser.  This
- * file is compiled with -fno-builtin, so that the loops stay loops, and the builtins are
- * instructions.
- */
-enum { SHORT_BYTES = 32 };
-
-void *memcpy(void *restrict to, const void *restrict from, size_t size)
-{
-	char *out = to;
-	const char *in = from;
-
-	if (size > SHORT_BYTES)
-		return __builtin_memcpy(to, from, size);
-	while (size-- > 0)
-		*out++ = *in++;
-	return to;
-}
-
-void *memmove(void *to, const void *from, size_t size)
-{
-	return __builtin_memmove(to, from, size);
-}
-
-void *memset(void *to, int value, size_t size)
-{
-	char *out = to;
-
-	if (size > SHORT_BYTES)
-		return __builtin_memset(to, value, size);
-	while (size-- > 0)
-		*out++ = (char)value;
-	return to;
 }

@@ -100,7 +100,7 @@ function Head({ about, state, dark, whenError, matched, onChange, onWhen, onThem
         <input name="when" placeholder="WHEN  .main->*->libc" aria-label="WHEN pattern" aria-invalid={whenError !== ''} title={whenError || 'Which call stacks count, and for whom: sonde help when'} size={24} spellcheck={false} autocomplete="off" />
       </form>
       <input id="search" type="search" placeholder="Search  /" aria-label="Search functions" size={14} value={state.search} onInput={event => onChange({ search: event.currentTarget.value })} spellcheck={false} />
-      {matched && <output for="search" title="the share of the stacks that hold such a function">{matched}</output>}
+      {matched && <output for="search" title="how much of what is shown is in stacks with a function of that name">{matched}</output>}
       <span class="seg"><button aria-label={dark ? 'Light colours' : 'Dark colours'} onClick={onTheme}>◐</button><button aria-label="Help" onClick={onHelp}>?</button></span>
     </header>
   )
@@ -204,14 +204,15 @@ function App({ session, given }: { session: Session; given: Given }) {
   const views = VIEWS.filter(view => (view !== 'zones' || about.has_zones) && (about.has_stacks || !['flame', 'tree', 'callers', 'source'].includes(view)))
   const seen = views.includes(state.view) ? state.view : 'functions'
   const shared = JSON.stringify([state.filters, state.metric, state.level])
-  const [tenfold, setTenfold] = useState<Partial<Record<View, number>>>({})
-  const rows = (FIRST_ROWS[seen] ?? 0) * 10 ** (tenfold[seen] ?? 0)
-  const more = () => setTenfold(last => ({ ...last, [seen]: (last[seen] ?? 0) + 1 }))
-  const flame = useAnswer<Packed<FlameHead>>(`flame${seen === 'flame'}${shared}${state.collapse}${state.inverted}${rows}`,
+  const asked = `${seen}${shared}${state.collapse}${state.inverted}${state.sort}`
+  const [larger, setLarger] = useState({ asked, rows: 0 })
+  const rows = larger.asked === asked && larger.rows || (FIRST_ROWS[seen] ?? 0)
+  const more = () => setLarger({ asked, rows: rows * 10 })
+  const flame = useAnswer<Packed<FlameHead>>(`${asked}${rows}`,
     () => seen === 'flame' && about.has_stacks ? session.flame(profile, flameOptions(state, rows)) : null)
   const boxes = useMemo(() => flame.value && new Boxes(flame.value.head, flame.value.columns), [flame.value])
   const isTable = !['flame', 'callers', 'source', 'diff'].includes(seen)
-  const report = useAnswer<Report<any> & { of: View }>(`${seen}${shared}${state.collapse}${state.inverted}${state.sort}${rows}`,
+  const report = useAnswer<Report<any> & { of: View }>(`${asked}${rows}`,
     () => isTable ? session.report<any>(profile, viewOptions({ ...state, view: seen }, rows)).then(r => ({ ...r, of: seen })) : null)
   const facts = useAnswer<Report<Record<string, unknown>>>(`facts${shared}`, () => session.report(profile, [...options(state), ['view', 'stats']]))
   const untimed = useMemo(() => ({ ...state, filters: state.filters.filter(([name]) => name !== 'time' && !name.startsWith('tick')) }), [shared])
