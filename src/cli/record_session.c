@@ -43,6 +43,7 @@ static void write_place(struct capture_writer *writer, uint32_t object, uint64_t
 			.function_line = f->function_line,
 			.is_inline = f->is_inline,
 			.is_nameless = f->is_nameless,
+			.is_guessed_start = f->is_guessed_start,
 			.aliases = f->aliases,
 		};
 	}

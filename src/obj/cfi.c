@@ -278,12 +278,14 @@ bool cfi_table_function(struct cfi_table *table, uint64_t obj_addr, uint64_t *st
 	if (rule_at(table, obj_addr) == CFI_RULE_NONE)
 		return false;
 	cfi_rows_clear(&table->rows, NULL);
-	if (find_stretch(table, obj_addr, &stretch))
+	if (find_stretch(table, obj_addr, &stretch)) {
 		*start_addr = stretch.fde.low;
-	else if (find_bare(table, obj_addr, &stretch, &low, &high))
+		return true;
+	}
+	if (find_bare(table, obj_addr, &stretch, &low, &high))
 		return false;
-	else
-		*start_addr = code_gaps_function(&table->gaps, obj_addr, low, high);
+	(void)code_gaps_function(&table->gaps, obj_addr, &low, &high);
+	*start_addr = low;
 	return true;
 }
 

@@ -263,10 +263,9 @@ static struct span function_at(const struct code_region *region, uint64_t obj_ad
 	return f;
 }
 
-/* ---- rows ---- */
-
-void code_gaps_add_rows(struct code_gaps *gaps, uint64_t obj_addr, uint64_t *low, uint64_t *high,
-	struct cfi_rows *rows)
+/* Narrows a gap to the function at obj_addr; returns its region, or NULL if there is no code. */
+static const struct code_region *narrow(
+	struct code_gaps *gaps, uint64_t obj_addr, uint64_t *low, uint64_t *high)
 {
 	struct span piece = {*low, *high};
 	bool is_code = find_piece(gaps, obj_addr, &piece);
@@ -275,15 +274,14 @@ void code_gaps_add_rows(struct code_gaps *gaps, uint64_t obj_addr, uint64_t *low
 
 	*low = f.low > *low ? f.low : *low;
 	*high = f.high < *high ? f.high : *high;
-	cfi_rows_add_gap(rows, *low);
-	if (region == NULL || !region->wanted)
-		return;
-	f = (struct span){*low, *high};
-	uint8_t *bytes = copy_code(gaps, f);
-	if (bytes)
-		code_frames_add_rows(
-			&(struct code_piece){f.low, bytes, f.high - f.low, gaps->code->arch}, rows);
-	free(bytes);
+	return region;
+}
+
+bool code_gaps_function(struct code_gaps *gaps, uint64_t obj_addr, uint64_t *low, uint64_t *high)
+{
+	const struct code_region *region = narrow(gaps, obj_addr, low, high);
+
+	return region && region->wanted;
 }
 
 uint64_t code_gaps_next_start(
@@ -296,25 +294,18 @@ uint64_t code_gaps_next_start(
 	return code_starts_from(&find_region(gaps, piece, obj_addr)->starts, obj_addr + 1);
 }
 
-uint64_t code_gaps_function(struct code_gaps *gaps, uint64_t obj_addr, uint64_t low, uint64_t high)
+void code_gaps_add_rows(struct code_gaps *gaps, uint64_t obj_addr, uint64_t *low, uint64_t *high,
+	struct cfi_rows *rows)
 {
-	struct span piece = {low, high};
+	const struct code_region *region = narrow(gaps, obj_addr, low, high);
 
-	if (!find_piece(gaps, obj_addr, &piece))
-		return piece.low;
-	return function_at(find_region(gaps, piece, obj_addr), obj_addr).low;
-}
-
-bool code_gaps_extent(struct code_gaps *gaps, uint64_t obj_addr, uint64_t *low, uint64_t *high)
-{
-	struct span piece = {*low, *high};
-
-	if (!find_piece(gaps, obj_addr, &piece))
-		return false;
-	const struct code_region *region = find_region(gaps, piece, obj_addr);
-	struct span f = function_at(region, obj_addr);
-
-	*low = f.low > *low ? f.low : *low;
-	*high = f.high < *high ? f.high : *high;
-	return region->wanted;
+	cfi_rows_add_gap(rows, *low);
+	if (region == NULL || !region->wanted)
+		return;
+	struct span f = {*low, *high};
+	uint8_t *bytes = copy_code(gaps, f);
+	if (bytes)
+		code_frames_add_rows(
+			&(struct code_piece){f.low, bytes, f.high - f.low, gaps->code->arch}, rows);
+	free(bytes);
 }

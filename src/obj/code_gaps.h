@@ -47,13 +47,10 @@ void code_gaps_add_rows(struct code_gaps *gaps, uint64_t obj_addr, uint64_t *low
 /* The first start of a function after obj_addr within the gap; UINT64_MAX if there is none. */
 uint64_t code_gaps_next_start(
 	struct code_gaps *gaps, uint64_t obj_addr, uint64_t low, uint64_t high);
-/* The start of the function in the gap that contains obj_addr. */
-uint64_t code_gaps_function(struct code_gaps *gaps, uint64_t obj_addr, uint64_t low, uint64_t high);
 /*
- * Narrows [*low, *high), a gap, to the function in it that contains obj_addr.  False: there is no
- * code, or padding.
+ * Narrows [*low, *high), a gap, in the same way.  False: there is no code, or only padding.
  */
-bool code_gaps_extent(struct code_gaps *gaps, uint64_t obj_addr, uint64_t *low, uint64_t *high);
+bool code_gaps_function(struct code_gaps *gaps, uint64_t obj_addr, uint64_t *low, uint64_t *high);
 size_t code_gaps_size_bytes(const struct code_gaps *gaps);
 
 #endif

@@ -98,8 +98,8 @@ static void walk(struct function_starts *s)
 		cfi_entries_add(&entries, &s->sections[i]);
 	cfi_entries_sort(&entries);
 	for (size_t i = 0; i < entries.fdes.count; i++)
-		vec_push(&s->extents, (struct function_extent){
-					      entries.fdes.data[i].low, entries.fdes.data[i].high});
+		vec_push(&s->extents, (struct function_extent){.low = entries.fdes.data[i].low,
+					      .high = entries.fdes.data[i].high});
 	s->count = s->extents.count;
 	cfi_entries_deinit(&entries);
 }
@@ -126,7 +126,8 @@ static void add_extents(
 		while (low < code->ranges[i].high) {
 			uint64_t next = code_starts_from(starts, low + 1);
 			uint64_t high = next < code->ranges[i].high ? next : code->ranges[i].high;
-			vec_push(&s->extents, (struct function_extent){low, high});
+			vec_push(
+				&s->extents, (struct function_extent){low, high, .is_guess = true});
 			low = high;
 		}
 	}
@@ -192,6 +193,7 @@ static bool extent_at(const struct function_starts *s, size_t i, struct function
 		*extent = s->extents.data[i];
 		return true;
 	}
+	*extent = (struct function_extent){0};
 	uint64_t offset = table_addr_at(s, i, 1) - s->sections[0].obj_addr;
 	return offset < s->sections[0].size &&
 	       cfi_fde_read(&s->sections[0], &s->object, offset, &extent->low, &extent->high) &&
@@ -215,9 +217,9 @@ bool function_starts_find(
 		low = found.high;
 	}
 	/* At 0 is the file's header. */
-	if (!code_gaps_extent(&s->gaps, obj_addr, &low, &high) || low == 0)
+	if (!code_gaps_function(&s->gaps, obj_addr, &low, &high) || low == 0)
 		return false;
-	*extent = (struct function_extent){low, high};
+	*extent = (struct function_extent){low, high, .is_guess = true};
 	return true;
 }
 

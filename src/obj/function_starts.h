@@ -20,6 +20,7 @@ struct objfile;
 
 struct function_extent {
 	uint64_t low, high; /* obj_addr, [low, high) */
+	bool is_guess;	    /* found in code, not in unwind rules: it may be wrong */
 };
 
 /* Borrows from object, which must outlive it.  Never fails: what cannot be read is unknown. */

@@ -14,7 +14,7 @@
 #define PLACE_BYTES  16
 
 enum { FLAG_NAMES = 1, FLAG_LINES = 2 };
-enum { FRAME_INLINE = 1, FRAME_NAMELESS = 2 };
+enum { FRAME_INLINE = 1, FRAME_NAMELESS = 2, FRAME_GUESSED_START = 4 };
 
 /* The tables that numbers in the file refer to. */
 struct decoder {
@@ -75,6 +75,7 @@ static void decode_frames(struct decoder *d)
 		uint32_t flags = cursor_u32(&d->c);
 		frame->is_inline = (flags & FRAME_INLINE) != 0;
 		frame->is_nameless = (flags & FRAME_NAMELESS) != 0;
+		frame->is_guessed_start = (flags & FRAME_GUESSED_START) != 0;
 	}
 }
 
@@ -154,7 +155,8 @@ static void encode_frames(
 			add_u32(out, str_table_intern(strings, frame->function_file));
 			add_u32(out, frame->function_line);
 			add_u32(out, (frame->is_inline ? FRAME_INLINE : 0) |
-					     (frame->is_nameless ? FRAME_NAMELESS : 0));
+					     (frame->is_nameless ? FRAME_NAMELESS : 0) |
+					     (frame->is_guessed_start ? FRAME_GUESSED_START : 0));
 		}
 	}
 }

@@ -27,7 +27,7 @@
 #include "symbolize/symbolize.h"
 
 /* Increase it when the layout, or the answers of resolvers, change. */
-#define CACHE_FILE_VERSION 5
+#define CACHE_FILE_VERSION 6
 
 struct cache_contents {
 	const uint64_t *obj_addrs; /* [count], ascending */

@@ -31,10 +31,14 @@ static bool is_in_plt(const struct starts_source *source, uint64_t obj_addr)
 	return false;
 }
 
-/* Adds the part after the '+'; false if nothing is known about the address. */
-static bool add_place(const struct starts_source *source, uint64_t obj_addr, struct strbuf *name)
+/*
+ * Adds the part after the '+'; false if nothing is known about the address.  *is_guess: whether it
+ * may be wrong.
+ */
+static bool add_place(
+	const struct starts_source *source, uint64_t obj_addr, struct strbuf *name, bool *is_guess)
 {
-	struct function_extent function;
+	struct function_extent function = {0};
 
 	/* Unwind rules treat all stubs of a section as one function. */
 	if (is_in_plt(source, obj_addr)) {
@@ -44,6 +48,7 @@ static bool add_place(const struct starts_source *source, uint64_t obj_addr, str
 	if (!function_starts_find(source->starts, obj_addr, &function))
 		return false;
 	strbuf_printf(name, "0x%llx", (unsigned long long)function.low);
+	*is_guess = function.is_guess;
 	return true;
 }
 
@@ -51,15 +56,17 @@ static void answer(const struct starts_source *source, struct resolve_job *job, 
 {
 	struct str module = str_base_name(job->object->path);
 	struct strbuf name = {0};
+	bool is_guess = false;
 
 	strbuf_add_char(&name, '[');
 	strbuf_add(&name, module);
 	strbuf_add_char(&name, '+');
-	if (add_place(source, job->obj_addrs[i], &name)) {
+	if (add_place(source, job->obj_addrs[i], &name, &is_guess)) {
 		strbuf_add_char(&name, ']');
 		struct symbol_frame *frame = ARENA_NEW(job->arena, struct symbol_frame);
 		frame->function = resolve_string(job, strbuf_str(&name));
 		frame->is_nameless = true;
+		frame->is_guessed_start = is_guess;
 		job->places[i] = (struct symbol_place){.frames = frame, .count = 1};
 		job->is_known[i] = true;
 	}

@@ -55,8 +55,9 @@ struct symbol_frame {
 	uint32_t line;	 /* of the place; 0: unknown */
 	struct str function_file;
 	uint32_t function_line;
-	bool is_inline;	  /* inlined into the next frame of the list */
-	bool is_nameless; /* function stands in for an unknown name: "[MODULE+0xSTART]" */
+	bool is_inline;	       /* inlined into the next frame of the list */
+	bool is_nameless;      /* function stands in for an unknown name: "[MODULE+0xSTART]" */
+	bool is_guessed_start; /* and START was found in code: it may be wrong */
 };
 
 /* The frames at one address, innermost first; count 0: unknown. */

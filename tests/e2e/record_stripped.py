@@ -82,6 +82,9 @@ def test_some_functions_alone_have_unwind_rules(folder):
 	r, starts = record_stripped(folder, "shares", harness.work(640), flags=("-fno-asynchronous-unwind-tables", str(filler)))
 	named = {row["name"] for row in r.json("--view", "functions", "--limit", "0")["rows"] if row["module"] == "shares"}
 	assert "[unknown]" not in named and starts["main"] in named, named
+	# All of the program's places are such, and the start-up code's at most.
+	guessed = [note for note in r.notes if note["kind"] == "guessed" and "no unwind rules" in note["text"]]
+	assert len(guessed) == 1 and guessed[0]["count"] >= 10, r.notes
 	assert named <= {*starts.values(), "[shares+plt]"} | {n for n in named if "@plt" in n}, named
 
 

@@ -46,9 +46,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 size_t fuzz_seed(size_t n, uint8_t *data, size_t capacity)
 {
 	static const struct symbol_frame frames[] = {
-		{STR("inner"), STR(""), STR("/src/a.h"), 3, STR("/src/a.h"), 1, true, false},
+		{STR("inner"), STR(""), STR("/src/a.h"), 3, STR("/src/a.h"), 1, true, false, false},
 		{STR("outer"), STR("__outer\0"), STR("/src/a.c"), 30, STR("/src/a.c"), 20, false,
-			false}};
+			true, true}};
 	static const uint64_t addrs[] = {0x1000, 0x2000};
 	static const struct symbol_place places[] = {{frames, 2}, {frames + 1, 1}};
 	const struct cache_contents contents = {.obj_addrs = addrs, .places = places, .count = 2};

@@ -20,7 +20,7 @@
 
 /* Three functions, a gap between the first two; in the file they are out of order. */
 static const struct function_extent functions[] = {
-	{0x1000, 0x1010}, {0x1020, 0x1040}, {0x1040, 0x1100}};
+	{0x1000, 0x1010, false}, {0x1020, 0x1040, false}, {0x1040, 0x1100, false}};
 
 struct fixture {
 	struct cfi_bytes frame, header;

@@ -15,9 +15,10 @@
 #include "symbolize/section_store.h"
 
 static const struct symbol_frame frames[] = {
-	{STR("inner"), STR(""), STR("/src/a.h"), 3, STR("/src/a.h"), 1, true, false},
-	{STR("outer"), STR("__outer\0"), STR("/src/a.c"), 30, STR("/src/a.c"), 20, false, false},
-	{STR("[a+0x1]"), STR(""), STR(""), 0, STR(""), 0, false, true},
+	{STR("inner"), STR(""), STR("/src/a.h"), 3, STR("/src/a.h"), 1, true, false, false},
+	{STR("outer"), STR("__outer\0"), STR("/src/a.c"), 30, STR("/src/a.c"), 20, false, false,
+		false},
+	{STR("[a+0x1]"), STR(""), STR(""), 0, STR(""), 0, false, true, true},
 };
 static const uint64_t addrs[] = {0x1000, 0x1004, 0x2000};
 static const struct symbol_place places[] = {{frames, 2}, {NULL, 0}, {frames + 2, 1}};
@@ -34,6 +35,7 @@ static void check_frame(const struct symbol_frame *a, const struct symbol_frame 
 	assert_int_equal(a->function_line, b->function_line);
 	assert_int_equal(a->is_inline, b->is_inline);
 	assert_int_equal(a->is_nameless, b->is_nameless);
+	assert_int_equal(a->is_guessed_start, b->is_guessed_start);
 }
 
 static void what_goes_in_comes_out(void **state)

@@ -48,7 +48,7 @@ static void add_place(struct capture_names *n, const struct capture_frame *frame
 		const struct symbol_frame *f = &place->frames[count];
 		frames[count] = (struct capture_symbol_frame){f->function, f->file,
 			f->function_file, f->line, f->function_line, f->is_inline, f->is_nameless,
-			f->aliases};
+			f->is_guessed_start, f->aliases};
 	}
 	if (count)
 		capture_names_add(n, frame->object, frame->obj_addr, frames, count);

@@ -149,7 +149,8 @@ void capture_names_add(struct capture_names *n, uint32_t object, uint64_t obj_ad
 	struct capture_chain chain = {.first = (uint32_t)n->frame_ids.count,
 		.count = count,
 		.is_known = true,
-		.is_nameless = count && frames[count - 1].is_nameless};
+		.is_nameless = count && frames[count - 1].is_nameless,
+		.has_guessed_start = count && frames[count - 1].is_guessed_start};
 
 	if (o == NULL)
 		return;
@@ -242,6 +243,7 @@ static struct capture_chain resolve(struct capture_names *n, const struct captur
 	if (map_get(&n->symbols, frame->object, frame->obj_addr, &index)) {
 		struct capture_chain chain = n->chains.data[index];
 		*(chain.is_nameless ? &o->nameless : &o->named) += 1;
+		o->guessed_starts += chain.has_guessed_start;
 		return chain;
 	}
 	o->unknown++;
@@ -327,8 +329,23 @@ static void note_naming(const struct capture_names *n, enum naming naming, const
 	strbuf_deinit(&list);
 }
 
+static void note_guessed_starts(const struct capture_names *n)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < n->objects.count; i++)
+		count += n->objects.data[i].guessed_starts;
+	if (count)
+		builder_note(n->builder, NOTE_GUESSED, count,
+			count == 1 ? "a place in the code has no unwind rules: where its function "
+				     "begins was found in the code, and may be wrong"
+				   : "places in the code have no unwind rules: where their "
+				     "functions begin was found in the code, and may be wrong");
+}
+
 void capture_names_note(const struct capture_names *n)
 {
 	note_naming(n, NAMED_NOWHERE, "no symbols for");
 	note_naming(n, NAMED_IN_PART, "symbols for a part only of");
+	note_guessed_starts(n);
 }

@@ -23,6 +23,7 @@ struct capture_names_object {
 	struct str open_path;	   /* where to open it now, if elsewhere; else empty */
 	/* Resolved addresses of frames: with a name; in a nameless function; in no function. */
 	uint64_t named, nameless, unknown;
+	uint64_t guessed_starts; /* of the nameless */
 };
 
 /* Addresses that represent another one: see struct capture_address. */
@@ -33,12 +34,13 @@ struct capture_names_address {
 
 /* The builder's frames for one address. */
 struct capture_chain {
-	uint32_t first, count; /* in frame_ids; outermost first */
-	bool is_known;	       /* the function is known */
-	bool is_nameless;      /* but only its start is known */
-	bool is_truncated;     /* it is the "[truncated]" root */
-	bool is_guessed;       /* it is "[guessed]" */
-	bool is_shared;	       /* its outermost frame may also be that of other addresses */
+	uint32_t first, count;	/* in frame_ids; outermost first */
+	bool is_known;		/* the function is known */
+	bool is_nameless;	/* but only its start is known */
+	bool has_guessed_start; /* which may be wrong */
+	bool is_truncated;	/* it is the "[truncated]" root */
+	bool is_guessed;	/* it is "[guessed]" */
+	bool is_shared;		/* its outermost frame may also be that of other addresses */
 };
 
 struct capture_names {

@@ -147,7 +147,8 @@ struct capture_symbol_frame {
 	struct str function, file, function_file;
 	uint32_t line, function_line;
 	bool is_inline;
-	bool is_nameless; /* function is not a name but the function's start */
+	bool is_nameless;      /* function is not a name but the function's start */
+	bool is_guessed_start; /* which was found in code: it may be wrong */
 	struct str aliases;
 };
 

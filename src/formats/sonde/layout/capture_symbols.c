@@ -13,7 +13,7 @@
 #include "base/vec.h"
 #include "formats/sonde/layout/wire.h"
 
-enum { FRAME_IS_INLINE = 1, FRAME_IS_NAMELESS = 2 };
+enum { FRAME_IS_INLINE = 1, FRAME_IS_NAMELESS = 2, FRAME_HAS_GUESSED_START = 4 };
 
 enum column {
 	COLUMN_FUNCTION_NAME, /* per function in the table: differences of string numbers */
@@ -126,7 +126,8 @@ static void put_frame(struct capture_symbols_encoder *e, const struct capture_sy
 	struct function f = e->functions.data[number];
 
 	int flags = (frame->is_inline ? FRAME_IS_INLINE : 0) |
-		    (frame->is_nameless ? FRAME_IS_NAMELESS : 0);
+		    (frame->is_nameless ? FRAME_IS_NAMELESS : 0) |
+		    (frame->is_guessed_start ? FRAME_HAS_GUESSED_START : 0);
 	strbuf_add_char(&e->columns[COLUMN_FLAGS], (char)flags);
 	put_difference(e, COLUMN_FUNCTION, number, e->function_before);
 	put_difference(e, COLUMN_FILE, string_number(e, frame->file), f.file);
@@ -340,6 +341,7 @@ bool capture_symbols_frame(struct capture_symbols_decoder *d, struct capture_sym
 		.line = (uint32_t)line,
 		.is_inline = flags & FRAME_IS_INLINE,
 		.is_nameless = flags & FRAME_IS_NAMELESS,
+		.is_guessed_start = flags & FRAME_HAS_GUESSED_START,
 		.aliases = f->aliases};
 	return true;
 }
