@@ -1,7 +1,9 @@
 /*
  * deep DEPTH MILLISECONDS: for so much CPU time, and once at least, a recursion DEPTH levels deep,
  * which works on the way down, at the bottom and on the way up, a third of the time each.  A stack
- * taken at the bottom has main, DEPTH times `level`, and `bottom`.
+ * taken at the bottom has main, DEPTH times `level`, and `bottom`.  Each descent takes its own time,
+ * so that samples do not fall at the same places again and again on a machine where descents would
+ * take some simple multiple of the sampling interval.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,19 +11,19 @@
 #include "cpu_time.h"
 #include "spin.h"
 
-#define LEVEL_ROUNDS 400
+enum { ROUNDS = 200, MORE_ROUNDS = 400 };
 
 KEEP uint64_t bottom(uint64_t rounds, uint64_t x)
 {
 	return spin(rounds, x) + 1;
 }
 
-KEEP uint64_t level(uint64_t left, uint64_t depth, uint64_t x)
+KEEP uint64_t level(uint64_t left, uint64_t depth, uint64_t rounds, uint64_t x)
 {
-	x = spin(LEVEL_ROUNDS, x ^ left);
-	x = left > 1 ? level(left - 1, depth, x) : bottom(depth * LEVEL_ROUNDS, x);
+	x = spin(rounds, x ^ left);
+	x = left > 1 ? level(left - 1, depth, rounds, x) : bottom(depth * rounds, x);
 	NO_TAIL_CALL(x);
-	return spin(LEVEL_ROUNDS, x) + left;
+	return spin(rounds, x) + left;
 }
 
 int main(int argc, char **argv)
@@ -36,7 +38,7 @@ int main(int argc, char **argv)
 
 	do
 		for (uint64_t levels = 0; levels < 8000; levels += depth)
-			x = level(depth, depth, x);
+			x = level(depth, depth, ROUNDS + x % MORE_ROUNDS, x);
 	while (cpu_time_is_left(&time));
 	puts("bottom 0.333 0.333\nlevel 0.667 1\nmain 0 1");
 	return x == 0;
