@@ -21,6 +21,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/compiler.h"
 
 /* A node of the path from the root to the walk's current node. */
 struct callers_step {
@@ -286,7 +287,7 @@ static void warm(const struct callers_walk *w, uint32_t node)
 		return;
 	uint32_t edge = entity_pairs_peek(&w->edges, near[-1], near[0]);
 	if (edge != NO_ID)
-		__builtin_prefetch(&w->attributed.data[edge * edge_width(w)], 1);
+		prefetch_to_write(&w->attributed.data[edge * edge_width(w)]);
 }
 
 /*

@@ -14,6 +14,7 @@
 #include "analysis/callgraph_layout.h"
 #include "analysis/entity_pairs.h"
 #include "base/alloc.h"
+#include "base/compiler.h"
 
 struct builder {
 	const struct entity_tree *tree;
@@ -86,7 +87,7 @@ static void warm(const struct builder *b, const struct sums *sums, uint32_t node
 	uint32_t arc = entity_pairs_peek(&b->pairs, near[-1], near[0]);
 
 	if (arc != NO_ID)
-		__builtin_prefetch(&sums->times[arc], 1);
+		prefetch_to_write(&sums->times[arc]);
 }
 
 /* Adds up the figures of all nodes, in a walk that knows the arcs of the path's runs. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/compiler.h"
 #include "base/hash.h"
 
 /* Of a set, for each node of the tree. */
@@ -155,8 +156,8 @@ void entity_pairs_warm(const struct entity_pairs *p, uint32_t caller, uint32_t c
 	}
 	uint32_t place = place_of(p, caller, callee);
 
-	__builtin_prefetch(&p->set.bits[place / 64]);
-	__builtin_prefetch(&p->set.before[place / 64]);
+	prefetch(&p->set.bits[place / 64]);
+	prefetch(&p->set.before[place / 64]);
 }
 
 uint32_t entity_pairs_peek(const struct entity_pairs *p, uint32_t caller, uint32_t callee)

@@ -75,6 +75,7 @@ must_use uint32_t entity_pairs_at(struct entity_pairs *p, uint32_t caller, uint3
 /* Prefetches what a lookup of that pair will read. */
 void entity_pairs_warm(const struct entity_pairs *p, uint32_t caller, uint32_t callee);
 /* The pair's number if it costs little: a set's; else NO_ID. */
-uint32_t entity_pairs_peek(const struct entity_pairs *p, uint32_t caller, uint32_t callee);
+has_no_effects uint32_t entity_pairs_peek(
+	const struct entity_pairs *p, uint32_t caller, uint32_t callee);
 
 #endif

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/compiler.h"
 #include "base/vec.h"
 
 #define INVERTED_PER_NODE 4
@@ -202,9 +203,9 @@ static void warm(const struct inverting *v, uint32_t cursor)
 	const struct entity_tree *tree = v->tree;
 	uint32_t at = v->cursors[cursor].at;
 
-	__builtin_prefetch(&tree->entity[at]);
-	__builtin_prefetch(&tree->runs.begins.bits[at / 64]);
-	__builtin_prefetch(&tree->runs.begins.before[at / 64]);
+	prefetch(&tree->entity[at]);
+	prefetch(&tree->runs.begins.bits[at / 64]);
+	prefetch(&tree->runs.begins.before[at / 64]);
 }
 
 #define CURSORS_AHEAD 12

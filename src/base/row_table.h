@@ -74,7 +74,7 @@ static inline bool row_table_find(
 static inline void row_table_warm_slot(const struct row_table *t, uint64_t hash)
 {
 	if (t->slot_count)
-		__builtin_prefetch(&t->slots[hash & (t->slot_count - 1)]);
+		prefetch(&t->slots[hash & (t->slot_count - 1)]);
 }
 static inline const void *row_table_warm_row(
 	const struct row_table *t, const struct row_kind *kind, uint64_t hash)
@@ -82,7 +82,7 @@ static inline const void *row_table_warm_row(
 	uint32_t slot = t->slot_count ? t->slots[hash & (t->slot_count - 1)] : 0;
 	const void *row = slot ? row_table_row(t, kind, slot - 1) : NULL;
 
-	__builtin_prefetch(row);
+	prefetch(row);
 	return row;
 }
 

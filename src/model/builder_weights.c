@@ -11,6 +11,7 @@
 
 #include <assert.h>
 
+#include "base/compiler.h"
 #include "model/builder_state.h"
 
 /* The stack's row of weights, which is made if there is none. */
@@ -47,9 +48,9 @@ void builder_warm_weight(const struct builder *b, stack_id stack)
 	if (row == 0)
 		return;
 	if (b->weights.metric_count)
-		__builtin_prefetch(&b->weights.sums.data[row * b->weights.metric_count], 1);
+		prefetch_to_write(&b->weights.sums.data[row * b->weights.metric_count]);
 	if (row < b->samples_of_row.count)
-		__builtin_prefetch(&b->samples_of_row.data[row], 1);
+		prefetch_to_write(&b->samples_of_row.data[row]);
 }
 
 void builder_weight(struct builder *b, stack_id stack, const int64_t *weight, uint64_t samples)

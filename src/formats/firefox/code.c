@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/compiler.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "formats/common/text_field.h"
@@ -712,11 +713,11 @@ void firefox_stacks_expect(const struct firefox *f, const int64_t *numbers, size
 
 	for (size_t i = 0; i < count; i++)
 		if (numbers[i] >= 0 && (uint64_t)numbers[i] < known) {
-			__builtin_prefetch(&c->stack_ids[numbers[i]]);
-			__builtin_prefetch(&frame[numbers[i]]);
+			prefetch(&c->stack_ids[numbers[i]]);
+			prefetch(&frame[numbers[i]]);
 		}
 	for (size_t i = 0; i < count; i++)
 		if (numbers[i] >= 0 && (uint64_t)numbers[i] < known &&
 			c->stack_ids[numbers[i]] == NOT_MADE && frame[numbers[i]] < frames)
-			__builtin_prefetch(&c->frame_ids[0][frame[numbers[i]]]);
+			prefetch(&c->frame_ids[0][frame[numbers[i]]]);
 }

@@ -359,7 +359,7 @@ static uint64_t samples_of(const struct line *line)
 static void warm_text(const struct span *known)
 {
 	for (uint32_t k = 0; known && k < WARM_BYTES && k < known->size; k += 64)
-		__builtin_prefetch(known->data + k);
+		prefetch(known->data + k);
 }
 
 static void add_weights(struct folded *f, stack_id stack, const struct line *line)

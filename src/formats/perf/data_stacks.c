@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/hash.h"
 #include "formats/sonde/layout/capture.h"
 #include "obj/cfi.h"
@@ -559,7 +560,7 @@ void perf_data_stacks_expect(const struct perf_data_stacks *s, uint32_t process,
 	if (has_stack(event) || has_calls(event, sample) || sample->chain.count == 0)
 		return;
 	*chain = chain_of(s, process, event, sample);
-	__builtin_prefetch(&s->chains[chain->hash & (s->chain_slots - 1)]);
+	prefetch(&s->chains[chain->hash & (s->chain_slots - 1)]);
 }
 
 void perf_data_stacks_fetch(const struct perf_data_stacks *s, const struct perf_data_chain *chain)
@@ -570,7 +571,7 @@ void perf_data_stacks_fetch(const struct perf_data_stacks *s, const struct perf_
 	if (chain->bytes == NULL || slot->hash != chain->hash)
 		return;
 	for (size_t i = 0; i < LINES; i++)
-		__builtin_prefetch(slot->bytes + i * LINE);
+		prefetch(slot->bytes + i * LINE);
 }
 
 uint32_t perf_data_stacks_node(struct perf_data_stacks *s, uint32_t process,

@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/row_table.h"
 #include "formats/common/importer.h"
 #include "formats/common/spans.h"
@@ -327,7 +328,7 @@ static void perf_blocks_warm(
 		known[i] = row_table_warm_row(&b->spans, &span_rows, waiting[i].block.span.hash);
 	for (size_t i = 0; i < count; i++)
 		for (uint32_t k = 0; known[i] && k < 256 && k < known[i]->size; k += 64)
-			__builtin_prefetch(known[i]->data + k);
+			prefetch(known[i]->data + k);
 }
 
 static void perf_blocks_remember(
