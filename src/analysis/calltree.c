@@ -484,33 +484,42 @@ static struct calltree *layout_emit(const struct layout *l, size_t metric, enum 
 	return out;
 }
 
-/* [node] What was spent in the node and below it. */
-static int64_t *layout_below(const struct layout *l)
+/*
+ * [node] By how much what was spent in the node and below it differs from its entity node's.  Each
+ * arrival takes the weight of its entity node away from the node where its stacks come from, and to
+ * the one where it arrives, and from these to all above them.
+ */
+static int64_t *layout_moved(const struct layout *l)
 {
-	int64_t *below = xcalloc(l->count, sizeof(*below));
+	int64_t *moved = xcalloc(l->count, sizeof(*moved));
 
-	for (uint32_t i = (uint32_t)l->count - 1; i > 0; i--) {
-		if (!is_node(l, i))
-			continue;
-		below[i] += node_figures(l, 0, i).in_only;
-		below[node_parent(l, i)] += below[i];
+	for (size_t i = 0; i < l->play->arrivals.count; i++) {
+		const struct play_arrival *a = &l->play->arrivals.data[i];
+		int64_t below = entity_tree_weight_below(l->tree, a->entity_node);
+
+		moved[a->at] += below;
+		moved[node_parent(l, a->entity_node)] -= below;
 	}
-	return below;
+	for (uint32_t i = (uint32_t)l->count - 1; i > 0; i--)
+		if (moved[i])
+			moved[node_parent(l, i)] += moved[i];
+	return moved;
 }
 
-/* The widths of the shown rows. */
+/* The widths of the shown rows: what was spent in each node and below it. */
 static const int64_t *layout_widths(const struct layout *l, struct arena *arena)
 {
 	int64_t *widths = ARENA_ARRAY(arena, int64_t, l->shown.count);
-	/* Without a play, the tree has these sums. */
-	int64_t *below = l->play ? layout_below(l) : NULL;
+	int64_t *moved = l->play ? layout_moved(l) : NULL;
 
 	for (size_t i = 0; i < l->shown.count; i++) {
 		uint32_t node = l->shown.data[i];
 
-		widths[i] = below ? below[node] : node_figures(l, 0, node).direct;
+		widths[i] = node_stub(l, node) != NO_ID ? 0
+							: entity_tree_weight_below(l->tree, node) +
+								  (moved ? moved[node] : 0);
 	}
-	free(below);
+	free(moved);
 	return widths;
 }
 

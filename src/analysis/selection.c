@@ -171,11 +171,13 @@ static int64_t *kept_weight(const struct selecting *s, bool with_unmatched)
 	const struct profile *p = s->profile;
 	int64_t *kept = ARENA_ARRAY(s->arena, int64_t, p->metric_count);
 
-	for (size_t m = 0; m < p->metric_count; m++)
-		for (uint32_t i = 0; i < p->stack_count; i++)
-			if (s->shown[i] != SHOWN_DROPPED &&
-				(with_unmatched || s->shown[i] != SHOWN_UNMATCHED))
-				kept[m] += s->row_weight[m][profile_row(p, i)];
+	for (uint32_t row = 1, i = 0; row < p->row_count; row++, i++) {
+		i = rank_set_next(&p->weighted, i);
+		if (s->shown[i] != SHOWN_DROPPED &&
+			(with_unmatched || s->shown[i] != SHOWN_UNMATCHED))
+			for (size_t m = 0; m < p->metric_count; m++)
+				kept[m] += s->row_weight[m][row];
+	}
 	return kept;
 }
 
