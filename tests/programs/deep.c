@@ -1,9 +1,9 @@
 /*
  * deep DEPTH MILLISECONDS: for so much CPU time, and once at least, a recursion DEPTH levels deep,
  * which works on the way down, at the bottom and on the way up, a third of the time each.  A stack
- * taken at the bottom has main, DEPTH times `level`, and `bottom`.  Each descent takes its own time,
- * so that samples do not fall at the same places again and again on a machine where descents would
- * take some simple multiple of the sampling interval.
+ * taken at the bottom has main, DEPTH times `level`, and `bottom`.  Each descent takes its own
+ * time, so that samples do not fall at the same places again and again on a machine where descents
+ * would take some simple multiple of the sampling interval.
  */
 #include <stdio.h>
 #include <stdlib.h>
