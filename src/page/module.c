@@ -225,6 +225,8 @@ static struct error *read_member(struct request *r, struct json_reader *json, st
 		r->from_ns = (uint64_t)number;
 	else if (str_equal(key, STR("to")))
 		r->to_ns = (uint64_t)number;
+	else if (str_equal(key, STR("lines")))
+		r->question.part_rows = (size_t)number;
 	else if (str_equal(key, STR("slices")))
 		r->slices = number > 100000 ? 100000 : (uint32_t)number;
 	return NULL;

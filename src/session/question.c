@@ -426,6 +426,7 @@ static struct error *make_query(const struct question *o, struct report_query *q
 	query->invert = o->invert && query->view->is_tree;
 	query->brief = o->brief;
 	query->budget = o->brief ? (size_t)o->budget : 0;
+	query->part_rows = query->budget ? BRIEF_PART_ROWS : o->part_rows;
 	query->same = o->filters.same.data;
 	query->same_count = o->filters.same.count;
 	query->with_modules = o->with_modules;

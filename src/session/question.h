@@ -42,6 +42,7 @@ struct question {
 	bool is_difference; /* set by the caller: allows columns of differences */
 	bool takes_pages;   /* the same: it writes a page (src/page) where the format is one */
 	bool has_widths;    /* set by the caller: the tree's rows have widths (struct calltree) */
+	size_t part_rows;   /* the same: rows of each part of an entry at most; 0: all */
 	const char *metric, *sort, *columns, *center;
 	int64_t limit, budget;
 	int format; /* index into formats[] */

@@ -10,7 +10,6 @@
 #include "analysis/zones.h"
 #include "base/alloc.h"
 #include "base/search.h"
-#include "view/brief.h"
 #include "view/difference.h"
 #include "view/margins.h"
 #include "view/views.h"
@@ -238,7 +237,7 @@ static void report_choose_rows(
 	report->entries_shown = query->limit;
 }
 
-/* In a brief report, each part of an entry has its first rows, which are the heaviest. */
+/* Each part of an entry has its first rows, which are the heaviest. */
 static void report_bound_parts(struct report *report, struct arena *arena)
 {
 	const struct view *view = report->query.view;
@@ -250,7 +249,7 @@ static void report_bound_parts(struct report *report, struct arena *arena)
 
 		of_part = part != 0 && part == last ? of_part + 1 : 1;
 		last = part;
-		if (part == 0 || of_part <= BRIEF_PART_ROWS)
+		if (part == 0 || of_part <= report->query.part_rows)
 			rows[count++] = (uint32_t)row;
 	}
 	report->lines_left_out = report->count - count;
@@ -305,7 +304,7 @@ struct report *report_create(const struct selection *selection, const struct ent
 		.tree = tree};
 	query->view->analyse(report, arena);
 	report_choose_rows(report, report_sort_column(query), arena);
-	if (query->budget && query->view->parts)
+	if (query->part_rows && query->view->parts)
 		report_bound_parts(report, arena);
 	report_add_others(report, arena);
 	if (query->difference)

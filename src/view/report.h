@@ -66,8 +66,9 @@ struct report_query {
 	size_t budget; /* an answer of at most so many characters (view/brief.h); 0: not brief */
 	const struct brief_subject *subject; /* what its next questions repeat; NULL: none */
 	size_t limit;			     /* entries at most; 0: all */
-	bool with_modules;		     /* folded: frames name their load object */
-	bool has_widths; /* tree: rows have widths (struct calltree), whatever the limit */
+	size_t part_rows;  /* rows of each part of an entry at most (struct view's parts); 0: all */
+	bool with_modules; /* folded: frames name their load object */
+	bool has_widths;   /* tree: rows have widths (struct calltree), whatever the limit */
 	const struct listing *listing; /* view annotate: the function's, borrowed; else NULL */
 	const struct zones_frameless *frameless; /* view zones: what is left out; else NULL */
 	/* What is missing in this report only, as sentences; borrowed. */
@@ -105,7 +106,7 @@ struct report {
 	size_t left_out;       /* entries that the analysis dropped at the limit, after its rows */
 	size_t entry_count;    /* entries of the analysis result, including those left out */
 	size_t entries_shown;  /* of those */
-	size_t lines_left_out; /* of the shown entries, in brief reports */
+	size_t lines_left_out; /* of the shown entries, beyond part_rows */
 	const struct report *second; /* the same by the view's second_sort; else NULL */
 	/* The analysis's remarks on the figures, sentences without full stop (report_note). */
 	const char *const *notes;

@@ -400,6 +400,21 @@ def test_a_large_tree_begins_with_its_heaviest_rows(folder):
 	assert more[:2] == rows[:2] and after == [], (more[:3], after)
 
 
+def test_a_function_with_many_callers_begins_with_the_heaviest(folder):
+	path = folder / "callers.folded"
+	path.write_text("".join(f"main;f{i};shared {1000 + i}\n" for i in range(600)))
+	_, _, callers, more, _, all_callers, _, told, graph, _, after = drive(page_of(folder, path), ["press", "3"],
+		["click", f"{ROWS} >> text=shared"], ["press", "4"], ["texts", ".lines:first-child li"], ["texts", ".lines:first-child li:last-child"],
+		["click", ".lines:first-child li:last-child button"], ["texts", ".lines:first-child li"],
+		["press", "5"], ["texts", ".about"], ["eval", "document.querySelector('[role=grid]').ariaRowCount"],
+		["click", ".about button"], ["eval", "document.querySelector('[role=grid]').ariaRowCount"])[1:]
+	assert len(callers) == 201 and callers[0].startswith("f599"), callers[:2]
+	assert more == ["and 400 more: show ten times as many"], more
+	assert len(all_callers) == 600 and all_callers[-1].startswith("f0"), all_callers[-2:]
+	assert told[0].startswith("The 50 heaviest functions, each with as many callers and callees at most"), told
+	assert int(after) > int(graph) > 100, (graph, after)
+
+
 @harness.takes_long
 def test_a_large_flame_graph_has_all_that_is_seen(folder):
 	path = folder / "large.folded"

@@ -36,7 +36,7 @@ function slicesOf(about: About): number {
 }
 
 // A view can have millions of rows: it begins with this many of the heaviest, and has ten times as many when they are
-// asked for.
+// asked for.  The graph's functions have as many callers, and callees, at most.
 const FIRST_ROWS: Partial<Record<View, number>> = { flame: 20_000, tree: 20_000, graph: 50 }
 
 function viewOptions(state: State, rows: number): Options {
@@ -213,7 +213,7 @@ function App({ session, given }: { session: Session; given: Given }) {
   const boxes = useMemo(() => flame.value && new Boxes(flame.value.head, flame.value.columns), [flame.value])
   const isTable = !['flame', 'callers', 'source', 'diff'].includes(seen)
   const report = useAnswer<Report<any> & { of: View }>(`${asked}${rows}`,
-    () => isTable ? session.report<any>(profile, viewOptions({ ...state, view: seen }, rows)).then(r => ({ ...r, of: seen })) : null)
+    () => isTable ? session.report<any>(profile, viewOptions({ ...state, view: seen }, rows), rows).then(r => ({ ...r, of: seen })) : null)
   const facts = useAnswer<Report<Record<string, unknown>>>(`facts${shared}`, () => session.report(profile, [...options(state), ['view', 'stats']]))
   const untimed = useMemo(() => ({ ...state, filters: state.filters.filter(([name]) => name !== 'time' && !name.startsWith('tick')) }), [shared])
   const lanes = useAnswer<Packed<LanesHead>>(`lanes${JSON.stringify(untimed.filters)}${state.metric}`,

@@ -211,8 +211,9 @@ export class Session {
     return parse(await this.ask('about', profile, {}))
   }
 
-  async report<Row>(profile: number, options: Options): Promise<Report<Row>> {
-    return parse(await this.ask('report', profile, { options }))
+  // lines: callers and callees of each entry at most; 0: all.
+  async report<Row>(profile: number, options: Options, lines = 0): Promise<Report<Row>> {
+    return parse(await this.ask('report', profile, { options, lines }))
   }
 
   // The answer as text, exactly as `sonde report --format json` prints it.

@@ -152,18 +152,24 @@ export function Tree({ report, state, search, limit, onSelect, onMore }: Shown<T
   return rows.length < limit ? table : <Heaviest what="rows" limit={limit} onMore={onMore}>{table}</Heaviest>
 }
 
+// A function can have tens of thousands of callers.
+const FIRST_LINES = 200
+
 function Lines({ title, lines, report, search, onSelect, base }: { title: string; lines: CallLine[]; report: Report<unknown>; search: RegExp | null; onSelect(s: Selected): void; base: number }) {
+  const [open, setOpen] = useState({ title, count: FIRST_LINES })
+  const count = open.title === title ? open.count : FIRST_LINES
   return (
     <section class="lines" aria-label={title}>
       <h2>{title}</h2>
       <ul>
-        {lines.map((line, i) => <li key={i}>
+        {lines.slice(0, count).map((line, i) => <li key={i}>
           <button class={search?.test(line.name) ? 'hit' : ''} disabled={line.name === '<Total>'} onClick={() => onSelect(chosen(line))}>
             <span class="name" title={line.name}>{line.name === '<Total>' ? '(outermost)' : line.name}{line.module && <em>{line.module}</em>}{line.recursive && <em class="indirect">recursive</em>}</span>
             <span class="n">{amount(line.attributed, report.metric.unit, report.total)}</span>
             <span class="n p"><i class="bar" style={{ width: `${base ? Math.min(100 * Math.abs(line.attributed / base), 100) : 0}%` }} />{percent(line.attributed, report.total)}</span>
           </button>
         </li>)}
+        {lines.length > count && <li><button onClick={() => setOpen({ title, count: count * 10 })}>and {(lines.length - count).toLocaleString('en')} more: show ten times as many</button></li>}
         {lines.length === 0 && <li class="empty">none</li>}
       </ul>
     </section>
@@ -233,7 +239,7 @@ export function Graph({ report, state, search, limit, onSelect, onMore }: Shown<
         </>
       }} />
   )
-  return report.rows.length < limit ? table : <Heaviest what="functions" limit={limit} onMore={onMore}>{table}</Heaviest>
+  return report.rows.length < limit ? table : <Heaviest what="functions, each with as many callers and callees at most" limit={limit} onMore={onMore}>{table}</Heaviest>
 }
 
 export interface ZoneRow extends FunctionRow {
