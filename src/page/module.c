@@ -9,7 +9,9 @@
  * A request is {"ask": WHAT, "profile": N, "options": [[NAME, VALUE], …]}; options are those of
  * `sonde report`, by the same names, in the same order, so that an answer is the command line's:
  *
- *	report	what `sonde report --format json` prints, byte for byte
+ *	report	what `sonde report --format json` prints, byte for byte; with "lines", so many
+ *		callers, and callees, of each entry at most
+ *	text	what `sonde report --text` prints
  *	flame	the call tree as boxes (analysis/flame.h), with their names: all, or with the option
  *		"limit" the heaviest, how many are "left_out", and the "least" weight of the others
  *	lanes	the threads over time, in "slices" slices of "from" to "to" ns, or of all time
@@ -288,12 +290,12 @@ static void put_number(const char *key, uint64_t number)
 		json_put_unsigned(&reply.json, number);
 }
 
-static struct error *ask_report(struct request *r)
+static struct error *draw_report(struct request *r, const char *format)
 {
-	const struct text_style style = {0};
+	const struct text_style style = {.width = 120, .utf8 = true};
 	struct answer *made;
 	struct sink sink;
-	struct error *err = question_put(&r->question, "format", "json");
+	struct error *err = question_put(&r->question, "format", format);
 
 	if (err == NULL)
 		err = answer(r, &made);
@@ -306,6 +308,16 @@ static struct error *ask_report(struct request *r)
 	strbuf_deinit(&reply.bytes);
 	reply.bytes = sink.text;
 	return NULL;
+}
+
+static struct error *ask_report(struct request *r)
+{
+	return draw_report(r, "json");
+}
+
+static struct error *ask_text(struct request *r)
+{
+	return draw_report(r, "text");
 }
 
 static struct error *ask_diff(struct request *r)
@@ -664,6 +676,7 @@ static const struct {
 	struct error *(*ask)(struct request *r);
 } asks[] = {
 	{"report", ask_report},
+	{"text", ask_text},
 	{"flame", ask_flame},
 	{"lanes", ask_lanes},
 	{"about", ask_about},

@@ -249,7 +249,8 @@ static void report_bound_parts(struct report *report, struct arena *arena)
 
 		of_part = part != 0 && part == last ? of_part + 1 : 1;
 		last = part;
-		if (part == 0 || of_part <= report->query.part_rows)
+		if (part == 0 || of_part <= report->query.part_rows ||
+			(view->parts[part].is_whole && !report->query.budget))
 			rows[count++] = (uint32_t)row;
 	}
 	report->lines_left_out = report->count - count;

@@ -263,9 +263,11 @@ static const enum column_id line_columns[] = {COLUMN_NAME, COLUMN_MODULE, COLUMN
 static const enum column_id line_metric_columns[] = {COLUMN_ATTRIBUTED, COLUMN_END};
 
 static const struct view_part parts[CALLERS_PARTS] = {
-	[CALLERS_OWN] = {NULL, own_columns, own_metric_columns, COLUMN_EXCLUSIVE},
-	[CALLERS_CALLERS] = {"callers", line_columns, line_metric_columns, COLUMN_ATTRIBUTED},
-	[CALLERS_CALLEES] = {"callees", line_columns, line_metric_columns, COLUMN_ATTRIBUTED},
+	[CALLERS_OWN] = {NULL, own_columns, own_metric_columns, COLUMN_EXCLUSIVE, false},
+	[CALLERS_CALLERS] = {"callers", line_columns, line_metric_columns, COLUMN_ATTRIBUTED,
+		false},
+	[CALLERS_CALLEES] = {"callees", line_columns, line_metric_columns, COLUMN_ATTRIBUTED,
+		false},
 };
 
 const struct view view_callers = {

@@ -275,10 +275,10 @@ static const enum column_id more_columns[] = {COLUMN_SELF_AND_CHILDREN,
 	COLUMN_ADDRESS, COLUMN_ID, COLUMN_END};
 
 static const struct view_part parts[] = {
-	{NULL, entry_columns, entry_metric_columns, COLUMN_SELF_AND_CHILDREN},
-	{"callers", line_columns, line_metric_columns, COLUMN_SELF_AND_CHILDREN},
-	{"members", member_columns, line_metric_columns, COLUMN_SELF_AND_CHILDREN},
-	{"callees", line_columns, line_metric_columns, COLUMN_SELF_AND_CHILDREN},
+	{NULL, entry_columns, entry_metric_columns, COLUMN_SELF_AND_CHILDREN, false},
+	{"callers", line_columns, line_metric_columns, COLUMN_SELF_AND_CHILDREN, false},
+	{"members", member_columns, line_metric_columns, COLUMN_SELF_AND_CHILDREN, true},
+	{"callees", line_columns, line_metric_columns, COLUMN_SELF_AND_CHILDREN, false},
 };
 
 const struct view view_graph = {

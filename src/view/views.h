@@ -33,6 +33,7 @@ struct view_part {
 	const enum column_id *columns, *metric_columns;
 	/* The column that is tested for differences, as in struct view. */
 	enum column_id main_column;
+	bool is_whole; /* part_rows does not bound it, except in brief reports */
 };
 
 struct view {

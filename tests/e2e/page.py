@@ -400,13 +400,75 @@ def test_a_large_tree_begins_with_its_heaviest_rows(folder):
 	assert more[:2] == rows[:2] and after == [], (more[:3], after)
 
 
+def test_the_graph_is_drawn(folder):
+	"""Callers above callees, recursion in one box that opens; by mouse and by keys; fewer functions; and as a list."""
+	path = folder / "graph.folded"
+	path.write_text("main;a;b;a;c 5\nmain;a;b 3\nmain;d;c 4\nmain;e;e;f 2\n")
+	tops = "Object.fromEntries([...document.querySelectorAll('.graph .node')].map(n => [n.querySelector('text').textContent, n.getBoundingClientRect().top]))"
+	of = "[...document.querySelectorAll('%s')].map(e => e.textContent)"
+	focused = "document.activeElement.querySelector('text').textContent"
+	_, tops, calls, _, opened, _, chosen, _, down, _, up, _, few, _, listed, address = drive(page_of(folder, path), ["press", "5"], ["eval", tops],
+		["eval", of % ".graph .call title"], ["click", ".graph .twist"], ["eval", of % ".graph .member text"], ["click", ".graph .member[aria-label^='b:']"], ["texts", "aside h2"],
+		["eval", "document.querySelector('.graph .node').focus()"], ["eval", f"(document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {{key: 'ArrowDown', bubbles: true}})), {focused})"],
+		["press", "ArrowUp"], ["eval", focused], ["eval", "(s => { s.value = 2; s.dispatchEvent(new Event('input', {bubbles: true})) })(document.querySelector('[type=range]'))"],
+		["eval", of % ".graph .node text:first-of-type"], ["click", "text=list"], ["texts", f"{ROWS} b"], ["eval", "location.hash"])
+	assert tops["main"] < tops["recursion of 2 functions"] == tops["d"] == tops["e → f"] < tops["c"] and len(tops) == 5, tops
+	assert sorted(calls) == sorted(["main → recursion of 2 functions: 8, 57.1%", "main → d: 4, 28.6%", "main → e → f: 2, 14.3%", "recursion of 2 functions → c: 5, 35.7%", "d → c: 4, 28.6%"]), calls
+	assert opened == ["a", "b"] and chosen == ["b"], (opened, chosen)
+	assert down == "recursion of 2 functions" and up == "main", (down, up)
+	assert few == ["main", "c"], few
+	assert len(listed) == 8 and "list=1" in address, (listed, address)
+
+
+CLIPBOARD = "Object.defineProperty(navigator, 'clipboard', {value: {writeText: async text => { window.copied = text }}})"
+
+
+def test_what_is_seen_can_be_copied(folder):
+	"""The view as the command line prints it, the stack under the cursor, the address."""
+	path = samples(folder)
+	copied = "window.copied"
+	_, _, view, told, _, _, _, stack, _, link = drive(page_of(folder, path), ["eval", CLIPBOARD], ["press", "3", "y"], ["eval", copied], ["texts", ".chips output"],
+		["press", "1"], ["eval", "document.querySelector('.flame').focus()"], ["press", "ArrowDown", "ArrowDown", "y"], ["eval", copied], ["click", "text=copy link"], ["eval", copied])
+	text = check(sonde("report", "--text", path, "--view", "functions")).out
+	assert re.sub(r"[^\S\n]+", " ", view).splitlines()[:6] == re.sub(r"[^\S\n]+", " ", text).splitlines()[:6], (view, text)
+	assert told == ["text copied"], told
+	tree = check(sonde("report", path, "--view", "tree", "--collapse", "full", "--format", "json")).out
+	first, second = (row["name"] for row in json.loads(tree)["rows"][:2])
+	assert stack == f"{first}\n{second}\n", stack
+	assert link.startswith("file:") and "page.html#function=eval" in link, link
+
+
+def test_metrics_stand_side_by_side(folder):
+	path = folder / "two.dump"
+	path.write_text("\n".join(["sonde-dump 1", 'source "two"', 'metric "cpu-time" "ns" default', 'metric "faults" "count"', 'metric "none" "count"',
+		'object user "/bin/x"', 'function "f" object "/bin/x"', "frame", 'function "g" object "/bin/x"', "frame", 'process 1 start 0 "x"', 'thread 1 process 0 start 0 "x"',
+		"stack 0", 'stack 1 "f"', 'stack 2 "g"', "sample 2 thread 0 time 5 weight 3000000 7 0", "sample 1 thread 0 time 6 weight 1000000 2 0", "end", ""]))
+	head, rows, tip = drive(page_of(folder, path), ["press", "3"], ["click", "text=all metrics"], ["texts", ".head [role=columnheader]"], ["texts", ROWS],
+		["eval", "document.querySelector('.row .n').title"])[2:]
+	assert head == ["exclusive ▾", "inclusive", "faults", "function"], head
+	assert [row.split() for row in rows] == [["3.000", "ms", "75.0%", "3.000", "ms", "75.0%", "7", "gx"], ["1.000", "ms", "25.0%", "4.000", "ms", "100.0%", "2", "fx"]], rows
+	assert tip.startswith("exclusive: spent in it itself") and tip.endswith("3,000,000 ns"), tip
+
+
+def test_the_middle_of_a_deep_graph_folds(folder):
+	path = folder / "deep.folded"
+	path.write_text(";".join(["main"] + ["f"] * 5000 + ["leaf"]) + " 1\n")
+	out = page_of(folder, path)
+	tall = "document.querySelector('.flame-pane').clientHeight / 20"
+	end = "document.querySelector('.flame').scrollTop = 1e9"
+	_, whole, _, folded, _, _, _, told, _, again = drive(out, ["click", "text=none"], ["eval", tall], ["click", ".fold button"], ["eval", tall],
+		["eval", end], ["settle"], ["click", ".flame canvas"], ["texts", "#flame-told"], ["press", *["ArrowUp"] * 45], ["eval", tall])
+	assert whole == again == 5003 and folded == 81, (whole, folded, again)
+	assert told[0].startswith("f: "), told
+
+
 def test_a_function_with_many_callers_begins_with_the_heaviest(folder):
 	path = folder / "callers.folded"
 	path.write_text("".join(f"main;f{i};shared {1000 + i}\n" for i in range(600)))
-	_, _, callers, more, _, all_callers, _, told, graph, _, after = drive(page_of(folder, path), ["press", "3"],
+	_, _, callers, more, _, all_callers, _, _, told, graph, _, after = drive(page_of(folder, path), ["press", "3"],
 		["click", f"{ROWS} >> text=shared"], ["press", "4"], ["texts", ".lines:first-child li"], ["texts", ".lines:first-child li:last-child"],
 		["click", ".lines:first-child li:last-child button"], ["texts", ".lines:first-child li"],
-		["press", "5"], ["texts", ".about"], ["eval", "document.querySelector('[role=grid]').ariaRowCount"],
+		["press", "5"], ["click", "text=list"], ["texts", ".about"], ["eval", "document.querySelector('[role=grid]').ariaRowCount"],
 		["click", ".about button"], ["eval", "document.querySelector('[role=grid]').ariaRowCount"])[1:]
 	assert len(callers) == 201 and callers[0].startswith("f599"), callers[:2]
 	assert more == ["and 400 more: show ten times as many"], more

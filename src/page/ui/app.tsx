@@ -3,8 +3,10 @@
 import { render } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useAnswer } from './answer'
+import { toClipboard } from './clipboard'
 import { askDiff, Diff, type Other } from './diff'
 import { Boxes, Flame } from './flame'
+import { GraphPicture } from './graph'
 import { Inspector, quoteRegex, quoteWhen } from './inspector'
 import { loadCode, loadCompiled, loadFiles, type Given } from './load'
 import { Session, type About, type CallersRow, type CodeReport, type DiffReport, type FlameHead, type Kept, type LanesHead, type Options, type Packed, type Report } from './session'
@@ -38,17 +40,36 @@ function slicesOf(about: About): number {
 // A view can have millions of rows: it begins with this many of the heaviest, and has ten times as many when they are
 // asked for.  The graph's functions have as many callers, and callees, at most.
 const FIRST_ROWS: Partial<Record<View, number>> = { flame: 20_000, tree: 20_000, graph: 50 }
+// The picture of a graph is made of so many entries, and so many of their callers and callees.
+const PICTURE_ROWS = 200, PICTURE_LINES = 30
 
-function viewOptions(state: State, rows: number): Options {
+// The profile's metrics, the chosen one first; without those that it does not have.
+function metricsOf(state: State, about: About): string[] {
+  const first = state.metric || about.metric
+  return [first, ...about.metrics.filter(m => m.name !== first && m.total !== 0).map(m => m.name)]
+}
+
+function viewOptions(state: State, about: About, rows: number): Options {
   const list = options(state)
   const view: Partial<Record<View, Options>> = {
     tree: [['view', 'tree'], ['collapse', state.collapse], ['limit', String(rows)], ...(state.inverted ? [['invert', null]] as Options : [])],
-    functions: [['view', 'functions'], ['sort', state.sort], ['limit', '0']],
+    functions: [['view', 'functions'], ['sort', state.sort], ['limit', '0'], ...(state.beside ? [['metric', metricsOf(state, about).join(',')]] as Options : [])],
     graph: [['view', 'graph'], ['limit', String(rows)]],
     zones: [['view', 'zones'], ['limit', '0']],
     statistics: [['view', 'stats']],
   }
   return [...list, ...(view[state.view] ?? [])]
+}
+
+// What the command line is asked to print what is seen; null: it has no such text.
+function textOptions(state: State, view: View): Options | null {
+  const collapse: Options = [['collapse', state.collapse], ...(state.inverted ? [['invert', null]] as Options : [])]
+  const asked: Partial<Record<View, Options>> = {
+    flame: [['view', 'tree'], ...collapse], tree: [['view', 'tree'], ...collapse], functions: [['view', 'functions'], ['sort', state.sort]],
+    graph: [['view', 'graph']], zones: [['view', 'zones']], statistics: [['view', 'stats']],
+    ...(state.selected && { callers: [['view', 'callers'], ['center', state.selected.name]] }),
+  }
+  return asked[view] ? [...options(state), ...asked[view]!] : null
 }
 
 function flameOptions(state: State, rows: number): Options {
@@ -106,9 +127,10 @@ function Head({ about, state, dark, whenError, matched, onChange, onWhen, onThem
   )
 }
 
-function Chips({ about, state, kept, total, unit, canUndo, canRedo, onRemove, onAdd, onUndo, onRedo }: {
-  about: About; state: State; kept: Kept[]; total: number; unit: string; canUndo: boolean; canRedo: boolean
-  onRemove(i: number): void; onAdd(name: string, value: string): void; onUndo(): void; onRedo(): void
+function Chips({ about, state, kept, total, unit, canUndo, canRedo, copied, onRemove, onAdd, onUndo, onRedo, onCopy, onLink }: {
+  about: About; state: State; kept: Kept[]; total: number; unit: string; canUndo: boolean; canRedo: boolean; copied: string
+  onRemove(i: number): void; onAdd(name: string, value: string): void; onUndo(): void; onRedo(): void; onLink(): void
+  onCopy: (() => void) | null // null: the view has no text
 }) {
   const [name, setName] = useState<typeof FILTERS[number]>('focus')
   // Times as dragged are in ns, and shorter in their own unit.
@@ -130,6 +152,9 @@ function Chips({ about, state, kept, total, unit, canUndo, canRedo, onRemove, on
         <input name="value" aria-label="Filter's value" placeholder="add a filter" size={14} spellcheck={false} autocomplete="off" />
       </form>
       <span class="grow" />
+      <output class="lab" aria-live="polite">{copied}</output>
+      {onCopy && <button class="plain" onClick={onCopy} title="what sonde report prints of this view"><kbd>y</kbd> copy</button>}
+      <button class="plain" onClick={onLink} title="the address of what is seen">copy link</button>
       <button class="plain" disabled={!canUndo} onClick={onUndo}><kbd>u</kbd> undo</button>
       <button class="plain" disabled={!canRedo} onClick={onRedo}><kbd>U</kbd> redo</button>
     </section>
@@ -140,7 +165,7 @@ const KEYS: [string, string][] = [
   ['1 … 9', 'the views'], ['/', 'search'], ['u  U', 'undo, redo'], ['f  i  h  w', 'focus, ignore, hide, charge to the selected function'],
   ['c', 'the next degree of collapsing recursion'], ['v', 'invert: callers below'], ['x', 'take all filters away'], ['t', 'light or dark'],
   ['arrows', 'callers, callees, neighbours; rows of tables'], ['Enter', 'zoom into a box; follow recursion'], ['Escape', 'zoom out; leave a field'],
-  ['j', 'to where recursion goes on'], ['n  N', 'source: the next hottest line, the one before'], ['drag', 'select time'], ['?', 'this help'],
+  ['j', 'to where recursion goes on'], ['y', 'copy the view as text; in the flame graph, the stack'], ['n  N', 'source: the next hottest line, the one before'], ['drag', 'select time'], ['?', 'this help'],
 ]
 
 function Help({ onClose }: { onClose(): void }) {
@@ -204,16 +229,17 @@ function App({ session, given }: { session: Session; given: Given }) {
   const views = VIEWS.filter(view => (view !== 'zones' || about.has_zones) && (about.has_stacks || !['flame', 'tree', 'callers', 'source'].includes(view)))
   const seen = views.includes(state.view) ? state.view : 'functions'
   const shared = JSON.stringify([state.filters, state.metric, state.level])
-  const asked = `${seen}${shared}${state.collapse}${state.inverted}${state.sort}`
+  const asked = `${seen}${shared}${state.collapse}${state.inverted}${state.sort}${state.beside}${state.listed}`
   const [larger, setLarger] = useState({ asked, rows: 0 })
-  const rows = larger.asked === asked && larger.rows || (FIRST_ROWS[seen] ?? 0)
+  const isPicture = seen === 'graph' && !state.listed
+  const rows = isPicture ? PICTURE_ROWS : larger.asked === asked && larger.rows || (FIRST_ROWS[seen] ?? 0)
   const more = () => setLarger({ asked, rows: rows * 10 })
   const flame = useAnswer<Packed<FlameHead>>(`${asked}${rows}`,
     () => seen === 'flame' && about.has_stacks ? session.flame(profile, flameOptions(state, rows)) : null)
   const boxes = useMemo(() => flame.value && new Boxes(flame.value.head, flame.value.columns), [flame.value])
   const isTable = !['flame', 'callers', 'source', 'diff'].includes(seen)
   const report = useAnswer<Report<any> & { of: View }>(`${asked}${rows}`,
-    () => isTable ? session.report<any>(profile, viewOptions({ ...state, view: seen }, rows), rows).then(r => ({ ...r, of: seen })) : null)
+    () => isTable ? session.report<any>(profile, viewOptions({ ...state, view: seen }, about, rows), isPicture ? PICTURE_LINES : rows).then(r => ({ ...r, of: seen })) : null)
   const facts = useAnswer<Report<Record<string, unknown>>>(`facts${shared}`, () => session.report(profile, [...options(state), ['view', 'stats']]))
   const untimed = useMemo(() => ({ ...state, filters: state.filters.filter(([name]) => name !== 'time' && !name.startsWith('tick')) }), [shared])
   const lanes = useAnswer<Packed<LanesHead>>(`lanes${JSON.stringify(untimed.filters)}${state.metric}`,
@@ -249,6 +275,18 @@ function App({ session, given }: { session: Session; given: Given }) {
     const filters = history.current.now.filters.filter(([name]) => name !== 'time')
     go({ filters: range ? [...filters, ['time', `${range[0]}ns:${range[1]}ns`]] : filters })
   }
+  const [copied, setCopied] = useState('')
+  const copy = async (what: string, text: string | Promise<string>) => {
+    try {
+      await toClipboard(await text)
+      setCopied(`${what} copied`)
+      setTimeout(() => setCopied(''), 2000)
+    } catch (error) {
+      setMessage((error as Error).message)
+    }
+  }
+  const asText = textOptions(state, seen)
+  const copyView = () => { if (asText) void copy('text', session.printed(profile, asText)) }
   const charge = (name: string) => {
     const selected = history.current.now.selected
     if (selected === null) return
@@ -267,7 +305,7 @@ function App({ session, given }: { session: Session; given: Given }) {
       const actions: Record<string, () => void> = {
         '/': () => document.getElementById('search')!.focus(), u: undo, U: redo, '?': () => setHelp(true), t: () => setDark(d => !d),
         f: () => charge('focus'), i: () => charge('ignore'), h: () => charge('hide'), w: () => charge('when'),
-        x: () => go({ filters: [] }), v: () => go({ inverted: !history.current.now.inverted }),
+        x: () => go({ filters: [] }), y: copyView, v: () => go({ inverted: !history.current.now.inverted }),
         c: () => go({ collapse: COLLAPSE[(COLLAPSE.indexOf(history.current.now.collapse) + 1) % COLLAPSE.length]! }),
       }
       const action = digit ? () => go({ view: digit }) : actions[event.key]
@@ -286,7 +324,7 @@ function App({ session, given }: { session: Session; given: Given }) {
     if (error) return <p class="empty" role="alert">{error}</p>
     if (seen === 'flame')
       return boxes && <Flame boxes={boxes} zoom={state.zoom} selected={state.selected} search={search} dark={dark} busy={flame.busy}
-        onZoom={zoom => go({ zoom })} onSelect={select} onMore={more} />
+        onZoom={zoom => go({ zoom })} onSelect={select} onMore={more} onCopy={text => void copy('stack', text)} />
     if (seen === 'diff')
       return <Diff session={session} name={about.source.split('/').pop() ?? ''} other={other} answer={diff} state={state} search={search}
         onOther={setOther} onSelect={select} onSort={sort => go({ sort })} />
@@ -301,7 +339,8 @@ function App({ session, given }: { session: Session; given: Given }) {
     switch (seen) {
       case 'tree': return <Tree {...shown} limit={rows} onMore={more} />
       case 'functions': return <Functions {...shown} onSort={sort => go({ sort })} />
-      case 'graph': return <Graph {...shown} limit={rows} onMore={more} />
+      case 'graph':
+        return state.listed ? <Graph {...shown} limit={rows} onMore={more} /> : <GraphPicture report={report.value} selected={state.selected} search={search} onSelect={select} />
       case 'zones':
         return <div class="source">
           {lanes.value && <Ticks lanes={lanes.value} from={time?.[0] ?? null} to={time?.[1] ?? null} dark={dark} onTime={setTime} />}
@@ -320,7 +359,8 @@ function App({ session, given }: { session: Session; given: Given }) {
         {lanes.value && lanes.value.head.lanes.length > 0 && <Timeline lanes={lanes.value} from={time?.[0] ?? null} to={time?.[1] ?? null} dark={dark} onTime={setTime} onThread={tid => void addFilter('thread', String(tid))} />}
       </section>
       <Chips about={about} state={state} kept={facts.value?.filters ?? []} total={about.metrics.find(m => m.name === (state.metric || about.metric))?.total ?? 0}
-        unit={facts.value?.metric.unit ?? ''} canUndo={history.current.canUndo} canRedo={history.current.canRedo}
+        unit={facts.value?.metric.unit ?? ''} canUndo={history.current.canUndo} canRedo={history.current.canRedo} copied={copied}
+        onCopy={asText && copyView} onLink={() => void copy('link', location.href)}
         onRemove={i => go({ filters: state.filters.filter((_, k) => k !== i) })} onAdd={(n, v) => void addFilter(n, v)} onUndo={undo} onRedo={redo} />
       {message && <p class="message" role="alert">{message} <button aria-label="close the message" onClick={() => setMessage('')}>×</button></p>}
       <main>
@@ -339,8 +379,10 @@ function App({ session, given }: { session: Session; given: Given }) {
             </div>
             <span class="grow" />
             {busy && <button class="plain" onClick={() => session.cancel()}>computing… cancel</button>}
-            {recursion && <><span class="lab">recursion</span><Segments label="Recursion collapsed" values={COLLAPSE.map(c => [c, c] as const)} value={state.collapse} onChange={collapse => go({ collapse })} />
+            {recursion && <><span class="group"><span class="lab">recursion</span><Segments label="Recursion collapsed" values={COLLAPSE.map(c => [c, c] as const)} value={state.collapse} onChange={collapse => go({ collapse })} /></span>
               <span class="seg"><button aria-pressed={state.inverted} onClick={() => go({ inverted: !state.inverted })}>invert</button></span></>}
+            {seen === 'functions' && metricsOf(state, about).length > 1 && <span class="seg"><button aria-pressed={state.beside} onClick={() => go({ beside: !state.beside })}>all metrics</button></span>}
+            {seen === 'graph' && <Segments label="How the graph is shown" values={[['picture', 'picture'], ['list', 'list']]} value={state.listed ? 'list' : 'picture'} onChange={how => go({ listed: how === 'list' })} />}
             {['functions', 'tree', 'graph', 'flame', 'diff'].includes(seen) && <select aria-label="Level" value={state.level} onChange={event => go({ level: event.currentTarget.value as State['level'] })}>{LEVELS.map(l => <option key={l}>{l}</option>)}</select>}
           </div>
           <div class="content">{content()}</div>

@@ -9,6 +9,8 @@ import type { Selected } from './state'
 import { amount, percent } from './units'
 
 const ROW = 20
+// Of a deep graph, when its middle is folded: so many levels at the top, and as many of the deepest.
+const ENDS = 40
 const NONE = 0xffffffff
 
 export class Boxes {
@@ -85,6 +87,21 @@ export class Boxes {
   }
 }
 
+// Which row of the picture a level is in; the levels from `first` to before `last` are one row.
+class Rows {
+  readonly count: number
+
+  constructor(readonly levels: number, readonly first = levels, readonly last = levels) {
+    this.count = levels - this.hidden + (this.hidden ? 1 : 0)
+  }
+
+  get hidden(): number { return this.last - this.first }
+  isHidden(level: number): boolean { return level >= this.first && level < this.last }
+  of(level: number): number { return level < this.first ? level : level < this.last ? this.first : level - this.hidden + 1 }
+  // The first level of a row.
+  level(row: number): number { return row <= this.first ? row : row - 1 + this.hidden }
+}
+
 interface Props {
   boxes: Boxes
   zoom: string[]
@@ -94,6 +111,7 @@ interface Props {
   busy: boolean
   onZoom(path: string[]): void
   onSelect(selected: Selected): void
+  onCopy(stack: string): void
   onMore(): void // boxes that were left out are wanted
 }
 
@@ -115,12 +133,14 @@ function drawn(boxes: Boxes, root: number, width: number, first: number, last: n
   }
 }
 
-export function Flame({ boxes, zoom, selected, search, dark, busy, onZoom, onSelect, onMore }: Props) {
+export function Flame({ boxes, zoom, selected, search, dark, busy, onZoom, onSelect, onMore, onCopy }: Props) {
   const scroller = useRef<HTMLDivElement>(null), canvas = useRef<HTMLCanvasElement>(null)
   const [size, setSize] = useState({ width: 0, height: 0 })
   const [top, setTop] = useState(0)
   const [cursor, setCursor] = useState(0)
   const [tip, setTip] = useState<{ box: number; x: number; y: number } | null>(null)
+  const [isFolded, setFolded] = useState(false)
+  const rows = useMemo(() => isFolded && boxes.levels > 2 * ENDS + 1 ? new Rows(boxes.levels, ENDS, boxes.levels - ENDS) : new Rows(boxes.levels), [boxes, isFolded])
   const root = useMemo(() => boxes.find(zoom), [boxes, zoom])
   const fills = useMemo(() => boxes.head.names.map(([, , colour]) => css(colour, dark)), [boxes, dark])
   const found = useMemo(() => search && boxes.head.names.map(([name]) => search.test(name)), [boxes, search])
@@ -155,8 +175,13 @@ export function Flame({ boxes, zoom, selected, search, dark, busy, onZoom, onSel
     context.textBaseline = 'middle'
     const style = getComputedStyle(element), ink = style.getPropertyValue('--box-ink'), mark = style.getPropertyValue('--mark'), line = style.getPropertyValue('--sel')
     const first = Math.floor(top / ROW), last = Math.ceil((top + height) / ROW)
-    drawn(boxes, root, width, first, last, (box, x, w) => {
-      const y = boxes.depth[box]! * ROW - top, name = boxes.name[box]!
+    if (rows.hidden && rows.first >= first && rows.first <= last) {
+      context.fillStyle = line
+      context.fillText(`… ${rows.hidden.toLocaleString('en')} levels …`, 8, rows.first * ROW - top + ROW / 2)
+    }
+    drawn(boxes, root, width, rows.level(first), rows.level(last), (box, x, w) => {
+      if (rows.isHidden(boxes.depth[box]!)) return
+      const y = rows.of(boxes.depth[box]!) * ROW - top, name = boxes.name[box]!
       const isHit = found !== null && name !== NONE && found[name]
       context.globalAlpha = boxes.depth[box]! < boxes.depth[root]! ? 0.55 : found !== null && !isHit && name !== NONE ? 0.35 : 1
       context.fillStyle = name === NONE ? css(boxes.head.colour, dark) : isHit ? mark : fills[name]!
@@ -188,12 +213,13 @@ export function Flame({ boxes, zoom, selected, search, dark, busy, onZoom, onSel
       }
       context.restore()
     })
-  }, [boxes, root, size, top, cursor, selected, found, fills, dark])
+  }, [boxes, rows, root, size, top, cursor, selected, found, fills, dark])
 
   const at = (event: MouseEvent): number => {
     const place = canvas.current!.getBoundingClientRect(), x = event.clientX - place.left
-    const depth = Math.floor((event.clientY - place.top + top) / ROW)
+    const depth = rows.level(Math.floor((event.clientY - place.top + top) / ROW))
     let hit = -1
+    if (rows.isHidden(depth)) return hit
     drawn(boxes, root, size.width, depth, depth, (box, left, w) => {
       if (x >= left && x < left + Math.max(w, 1)) hit = box
     })
@@ -202,12 +228,14 @@ export function Flame({ boxes, zoom, selected, search, dark, busy, onZoom, onSel
   const choose = (box: number) => {
     setCursor(box)
     if (boxes.name[box] !== NONE) onSelect({ name: boxes.label(box), module: boxes.module(box) })
-    const y = boxes.depth[box]! * ROW, element = scroller.current!
+    if (rows.isHidden(boxes.depth[box]!)) setFolded(false)
+    const y = rows.of(boxes.depth[box]!) * ROW, element = scroller.current!
     if (y < element.scrollTop) element.scrollTop = y
     else if (y + ROW > element.scrollTop + element.clientHeight) element.scrollTop = y + ROW - element.clientHeight
   }
   const zoomTo = (box: number) => onZoom(boxes.path(box).map(b => boxes.label(b)))
   const onKey = (event: KeyboardEvent) => {
+    if (event.target !== scroller.current) return
     const moves: Record<string, () => number> = {
       ArrowDown: () => boxes.firstChild(cursor), ArrowUp: () => boxes.parent[cursor]!,
       ArrowRight: () => boxes.nextSibling(cursor), ArrowLeft: () => boxes.previousSibling(cursor), Home: () => root,
@@ -220,6 +248,8 @@ export function Flame({ boxes, zoom, selected, search, dark, busy, onZoom, onSel
       zoomTo(cursor)
     } else if (event.key === 'Escape' && root > 0) {
       zoomTo(boxes.parent[root]!)
+    } else if (event.key === 'y' && cursor > 0) {
+      onCopy(boxes.path(cursor).map(box => boxes.label(box)).join('\n') + '\n')
     } else if (event.key === 'j' && boxes.jump[cursor] !== NONE) {
       choose(boxes.jump[cursor]!)
     } else {
@@ -237,7 +267,10 @@ export function Flame({ boxes, zoom, selected, search, dark, busy, onZoom, onSel
   return (
     <div class="flame" ref={scroller} onScroll={() => setTop(scroller.current!.scrollTop)} tabIndex={0} role="application"
       aria-label="Flame graph. Arrows move between callers, callees and neighbours; Enter zooms, Escape goes back." aria-describedby="flame-told" onKeyDown={onKey}>
-      <div class="flame-pane" style={{ height: `${boxes.levels * ROW}px` }}>
+      {boxes.levels > 3 * ENDS && <div class="fold">
+        <button aria-pressed={isFolded} onClick={() => { setFolded(!isFolded); scroller.current!.scrollTop = 0 }}>{isFolded ? 'show all levels' : 'fold the middle'}</button>
+      </div>}
+      <div class="flame-pane" style={{ height: `${rows.count * ROW}px` }}>
         <canvas ref={canvas} style={{ width: `${size.width}px`, height: `${size.height}px` }}
           onClick={event => { const box = at(event); if (box >= 0) choose(box) }}
           onDblClick={event => { const box = at(event); if (box >= 0) zoomTo(box) }}

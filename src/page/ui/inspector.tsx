@@ -1,6 +1,7 @@
 // What is selected: its figures, who pays for it, what it calls, and what can be done next.
 
 import type { CallersRow, CallLine, Report } from './session'
+import { explain, RULES } from './rules'
 import type { Selected, State } from './state'
 import { amount, percent } from './units'
 
@@ -34,8 +35,8 @@ export function Inspector({ report, isGone, selected, onSelect, onFilter, onView
     </li>)}</ul>
   </>
   const share = (name: string, value: number) => <>
-    <dt>{name}</dt><dd class="w"><i style={{ width: `${report!.total ? Math.min(100 * Math.abs(value / report!.total), 100) : 0}%` }} /></dd>
-    <dd class="n">{figure(value)}</dd><dd class="n d">{percent(value, report!.total)}</dd>
+    <dt title={RULES[name]}>{name}</dt><dd class="w"><i style={{ width: `${report!.total ? Math.min(100 * Math.abs(value / report!.total), 100) : 0}%` }} /></dd>
+    <dd class="n" title={explain(name, value, report!.metric.unit)}>{figure(value)}</dd><dd class="n d">{percent(value, report!.total)}</dd>
   </>
   return (
     <aside aria-label="Selection" tabIndex={0}>

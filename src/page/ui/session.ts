@@ -39,6 +39,7 @@ export interface Report<Row> {
   metric: { name: string; unit: string }
   total: number
   filters: Kept[]
+  metrics?: Metric[] // if several were asked for: that of the report first
   notes: Note[]
   rows: Row[]
 }
@@ -50,6 +51,7 @@ export interface FunctionRow {
   line: number | null
   exclusive: number
   inclusive: number
+  metrics?: Figures[] // of the report's metrics
 }
 export interface CallLine { name: string; module: string | null; attributed: number; recursive: boolean }
 export interface CallersRow extends FunctionRow { callers: CallLine[]; callees: CallLine[] }
@@ -230,6 +232,13 @@ export class Session {
   // This profile minus the old one.
   async diff(profile: number, old: number, options: Options): Promise<DiffReport> {
     return parse(await this.ask('diff', profile, { options, old }))
+  }
+
+  // What the command line prints.
+  async printed(profile: number, options: Options): Promise<string> {
+    const bytes = await this.ask('text', profile, { options })
+    if (bytes[0] === 0x7b) parse(bytes)
+    return new TextDecoder().decode(bytes)
   }
 
   async flame(profile: number, options: Options): Promise<Packed<FlameHead>> {

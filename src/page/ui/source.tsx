@@ -4,7 +4,7 @@
 
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { CodeReport, CodeRow } from './session'
-import { Table } from './table'
+import { Heading, Table } from './table'
 import { amount, percent } from './units'
 
 type Kind = 'both' | 'source' | 'asm'
@@ -70,7 +70,7 @@ export function Source({ report }: Props) {
       </div>
       <div class="text">
         <Table count={rows.length} label="Code" cursor={cursor} onCursor={setCursor} onKey={key}
-          head={<><span role="columnheader" class="n two">exclusive</span><span role="columnheader" class="n two">inclusive</span><span role="columnheader" class="n at">line</span><span role="columnheader" class="name">code</span></>}
+          head={<><Heading what="exclusive" kind="n two" /><Heading what="inclusive" kind="n two" /><span role="columnheader" class="n at">line</span><span role="columnheader" class="name">code</span></>}
           row={i => {
             const row = rows[i]!
             return <>

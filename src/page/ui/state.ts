@@ -16,6 +16,8 @@ export interface State {
   level: typeof LEVELS[number]
   collapse: typeof COLLAPSE[number]
   inverted: boolean
+  beside: boolean // functions: the other metrics in columns beside
+  listed: boolean // the call graph as a list, not as a picture
   filters: [string, string][] // in order; of time: ['time', 'FROM:TO']
   selected: Selected | null
   search: string
@@ -24,7 +26,7 @@ export interface State {
 }
 
 export const FIRST: State = {
-  view: 'flame', metric: '', level: 'function', collapse: 'full', inverted: false, filters: [], selected: null,
+  view: 'flame', metric: '', level: 'function', collapse: 'full', inverted: false, beside: false, listed: false, filters: [], selected: null,
   search: '', sort: 'exclusive', zoom: [],
 }
 
@@ -42,6 +44,8 @@ export function toFragment(state: State): string {
   if (state.level !== FIRST.level) out.set('level', state.level)
   if (state.collapse !== FIRST.collapse) out.set('collapse', state.collapse)
   if (state.inverted) out.set('invert', '1')
+  if (state.beside) out.set('beside', '1')
+  if (state.listed) out.set('list', '1')
   for (const [name, value] of state.filters) out.append(`f.${name}`, value)
   if (state.selected) {
     out.set('function', state.selected.name)
@@ -66,6 +70,8 @@ export function fromFragment(fragment: string): State {
     level: one(given.get('level'), LEVELS, FIRST.level),
     collapse: one(given.get('collapse'), COLLAPSE, FIRST.collapse),
     inverted: given.get('invert') === '1',
+    beside: given.get('beside') === '1',
+    listed: given.get('list') === '1',
     filters: [...given].filter(([key]) => key.startsWith('f.')).map(([key, value]) => [key.slice(2), value]),
     selected: name === null ? null : { name, module: given.get('module') ?? '' },
     search: given.get('search') ?? '',

@@ -2,8 +2,13 @@
 
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { RULES } from './rules'
 
 export const ROW_HEIGHT = 24
+
+// The head of a column of figures; what they mean is its tip.
+export const Heading = ({ what, of = '', kind = 'n' }: { what: string; of?: string; kind?: string }) =>
+  <span role="columnheader" class={kind} title={RULES[what]}>{what}{of}</span>
 
 interface Props {
   count: number

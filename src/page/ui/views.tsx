@@ -7,7 +7,8 @@ import type { CallersRow, CallLine, FunctionRow, Report, TreeRow } from './sessi
 import { sum } from './inspector'
 import { Ribbons } from './ribbons'
 import type { Selected, State } from './state'
-import { Table } from './table'
+import { explain, RULES } from './rules'
+import { Heading, Table } from './table'
 import { amount, grouped, percent } from './units'
 
 const isIt = (row: { name: string; module: string | null }, selected: Selected | null) =>
@@ -21,10 +22,10 @@ interface Shown<Row> {
   onSelect(selected: Selected): void
 }
 
-function Figure({ value, report }: { value: number | null; report: Report<unknown> }) {
+function Figure({ what, value, report }: { what: string; value: number | null; report: Report<unknown> }) {
   if (value === null) return <><span role="gridcell" class="n" /><span role="gridcell" class="n p" /></>
   return <>
-    <span role="gridcell" class="n">{amount(value, report.metric.unit, report.total)}</span>
+    <span role="gridcell" class="n" title={explain(what, value, report.metric.unit)}>{amount(value, report.metric.unit, report.total)}</span>
     <span role="gridcell" class="n p"><i class="bar" style={{ width: `${report.total ? Math.min(100 * Math.abs(value / report.total), 100) : 0}%` }} />{percent(value, report.total)}</span>
   </>
 }
@@ -39,11 +40,14 @@ export function Functions({ report, state, search, onSelect, onSort }: Functions
   const rows = report.rows
   const cursor = rows.findIndex(row => isIt(row, state.selected))
   const heading = (sort: State['sort'], text: string, kind: string) =>
-    <span role="columnheader" class={kind} aria-sort={state.sort === sort ? 'descending' : 'none'}><button onClick={() => onSort(sort)}>{text}{state.sort === sort ? ' ▾' : ''}</button></span>
+    <span role="columnheader" class={kind} title={RULES[sort]} aria-sort={state.sort === sort ? 'descending' : 'none'}><button onClick={() => onSort(sort)}>{text}{state.sort === sort ? ' ▾' : ''}</button></span>
+  const which = state.sort === 'inclusive' ? 'inclusive' : 'exclusive'
+  const others = report.metrics?.slice(1) ?? []
   return (
     <Table count={rows.length} label="Functions" cursor={cursor} onCursor={i => onSelect(chosen(rows[i]!))} isSelected={i => isIt(rows[i]!, state.selected)}
-      head={<>{heading('exclusive', 'exclusive', 'n two')}{heading('inclusive', 'inclusive', 'n two')}{heading('name', state.level, 'name')}</>}
-      row={i => <><Figure value={rows[i]!.exclusive} report={report} /><Figure value={rows[i]!.inclusive} report={report} /><Name row={rows[i]!} search={search} /></>} />
+      head={<>{heading('exclusive', 'exclusive', 'n two')}{heading('inclusive', 'inclusive', 'n two')}{others.map(m => <span key={m.name} role="columnheader" class="n" title={`${m.name}, ${which}: ${RULES[which]}`}>{m.name}</span>)}{heading('name', state.level, 'name')}</>}
+      row={i => <><Figure what="exclusive" value={rows[i]!.exclusive} report={report} /><Figure what="inclusive" value={rows[i]!.inclusive} report={report} />
+        {others.map((m, k) => <span key={m.name} role="gridcell" class="n" title={explain(which, rows[i]!.metrics![k + 1]![which], m.unit)}>{amount(rows[i]!.metrics![k + 1]![which], m.unit, m.total)}</span>)}<Name row={rows[i]!} search={search} /></>} />
   )
 }
 
@@ -132,12 +136,12 @@ export function Tree({ report, state, search, limit, onSelect, onMore }: Shown<T
   }
   const table = (
     <Table count={shown.length} label="Call tree" cursor={cursor} onCursor={move} onKey={key} isSelected={place => isIt(rows[shown[place]!]!, state.selected)}
-      head={<><span role="columnheader" class="n two">in or under</span><span role="columnheader" class="n two">in only</span><span role="columnheader" class="name">function, direct (indirect) where recursion was collapsed</span></>}
+      head={<><Heading what="in or under" kind="n two" /><Heading what="in only" kind="n two" /><span role="columnheader" class="name">function, direct (indirect) where recursion was collapsed</span></>}
       row={place => {
         const i = shown[place]!, row = rows[i]!, hasChildren = ends[i]! > i + 1
         return <>
-          <Figure value={row.direct === null ? null : row.direct + (row.indirect ?? 0)} report={report} />
-          <Figure value={row.in_only} report={report} />
+          <Figure what="in or under" value={row.direct === null ? null : row.direct + (row.indirect ?? 0)} report={report} />
+          <Figure what="in only" value={row.in_only} report={report} />
           <span role="gridcell" class={`name${search?.test(row.name) ? ' hit' : ''}`} style={{ paddingLeft: `${Math.min(row.level - 1, 60) * 14}px` }} title={row.name}>
             {hasChildren
               ? <button class="twist" aria-label={open.has(i) ? `close ${row.name}` : `open ${row.name}`} onClick={event => { event.stopPropagation(); toggle(i) }}>{open.has(i) ? '▾' : '▸'}</button>
@@ -155,9 +159,7 @@ export function Tree({ report, state, search, limit, onSelect, onMore }: Shown<T
 // A function can have tens of thousands of callers.
 const FIRST_LINES = 200
 
-function Lines({ title, lines, report, search, onSelect, base }: { title: string; lines: CallLine[]; report: Report<unknown>; search: RegExp | null; onSelect(s: Selected): void; base: number }) {
-  const [open, setOpen] = useState({ title, count: FIRST_LINES })
-  const count = open.title === title ? open.count : FIRST_LINES
+function Lines({ title, lines, report, search, onSelect, base, count, onMore }: { title: string; lines: CallLine[]; report: Report<unknown>; search: RegExp | null; onSelect(s: Selected): void; base: number; count: number; onMore(): void }) {
   return (
     <section class="lines" aria-label={title}>
       <h2>{title}</h2>
@@ -165,11 +167,11 @@ function Lines({ title, lines, report, search, onSelect, base }: { title: string
         {lines.slice(0, count).map((line, i) => <li key={i}>
           <button class={search?.test(line.name) ? 'hit' : ''} disabled={line.name === '<Total>'} onClick={() => onSelect(chosen(line))}>
             <span class="name" title={line.name}>{line.name === '<Total>' ? '(outermost)' : line.name}{line.module && <em>{line.module}</em>}{line.recursive && <em class="indirect">recursive</em>}</span>
-            <span class="n">{amount(line.attributed, report.metric.unit, report.total)}</span>
+            <span class="n" title={explain('attributed', line.attributed, report.metric.unit)}>{amount(line.attributed, report.metric.unit, report.total)}</span>
             <span class="n p"><i class="bar" style={{ width: `${base ? Math.min(100 * Math.abs(line.attributed / base), 100) : 0}%` }} />{percent(line.attributed, report.total)}</span>
           </button>
         </li>)}
-        {lines.length > count && <li><button onClick={() => setOpen({ title, count: count * 10 })}>and {(lines.length - count).toLocaleString('en')} more: show ten times as many</button></li>}
+        {lines.length > count && <li><button onClick={onMore}>and {(lines.length - count).toLocaleString('en')} more: show ten times as many</button></li>}
         {lines.length === 0 && <li class="empty">none</li>}
       </ul>
     </section>
@@ -180,13 +182,16 @@ interface ButterflyProps { report: Report<CallersRow> | null; search: RegExp | n
 
 export function Butterfly({ report, search, onSelect }: ButterflyProps) {
   const row = report?.rows[0]
+  const [open, setOpen] = useState({ row, count: FIRST_LINES })
+  const count = open.row === row ? open.count : FIRST_LINES
   if (!report || !row) return <p class="empty">Choose a function: in the flame graph, the tree or the list of functions.</p>
   const figure = (value: number) => amount(value, report.metric.unit, report.total)
+  const shared = { report, search, onSelect, base: row.inclusive, count, onMore: () => setOpen({ row, count: count * 10 }) }
   return (
     <div class="butterfly">
-      <Lines title={`Callers of ${row.name}`} lines={row.callers} report={report} search={search} onSelect={onSelect} base={row.inclusive} />
-      <Ribbons callers={row.callers} callees={row.callees} exclusive={row.exclusive} inclusive={row.inclusive} />
-      <Lines title={`What ${row.name} calls`} lines={row.callees} report={report} search={search} onSelect={onSelect} base={row.inclusive} />
+      <Lines title={`Callers of ${row.name}`} lines={row.callers} {...shared} />
+      <Ribbons callers={row.callers.slice(0, count)} callees={row.callees.slice(0, count)} exclusive={row.exclusive} inclusive={row.inclusive} />
+      <Lines title={`What ${row.name} calls`} lines={row.callees} {...shared} />
       <p class="sum">callers {figure(sum(row.callers))} = inclusive {figure(row.inclusive)} = exclusive {figure(row.exclusive)} + callees {figure(sum(row.callees))}</p>
     </div>
   )
@@ -226,13 +231,13 @@ export function Graph({ report, state, search, limit, onSelect, onMore }: Shown<
     <Table count={placed.length} label="Call graph" cursor={cursor}
       onCursor={i => { setCursor(i); const p = placed[i]!; onSelect(chosen(p.line ?? p.row)) }}
       isSelected={i => placed[i]!.line === null && isIt(placed[i]!.row, state.selected)}
-      head={<><span role="columnheader" class="n two">self</span><span role="columnheader" class="n two">children</span><span role="columnheader" class="name">callers above, callees below each function; recursion is a cycle</span></>}
+      head={<><Heading what="self" kind="n two" /><Heading what="children" kind="n two" /><span role="columnheader" class="name">callers above, callees below each function; recursion is a cycle</span></>}
       row={i => {
         const { row, line, part } = placed[i]!
         const own = line ?? row
         return <>
-          <Figure value={own.self} report={report} />
-          <Figure value={own.children} report={report} />
+          <Figure what="self" value={own.self} report={report} />
+          <Figure what="children" value={own.children} report={report} />
           <span role="gridcell" class={`name ${line ? 'line' : 'entry'}${search?.test(own.name) ? ' hit' : ''}`} title={own.name}>
             {line ? <em>{part}</em> : <b>[{row.index}]</b>}{own.name}{own.module && <em>{own.module}</em>}{!line && row.cycle > 0 && <em class="indirect">cycle {row.cycle}</em>}
           </span>
@@ -253,11 +258,11 @@ export function Zones({ report, state, search, onSelect }: Shown<ZoneRow>) {
   const rows = report.rows
   return (
     <Table count={rows.length} label="Zones" cursor={rows.findIndex(r => isIt(r, state.selected))} onCursor={i => onSelect(chosen(rows[i]!))} isSelected={i => isIt(rows[i]!, state.selected)}
-      head={<><span role="columnheader" class="n two">exclusive</span><span role="columnheader" class="n two">inclusive</span><span role="columnheader" class="n">entries</span><span role="columnheader" class="n">in a tick</span><span role="columnheader" class="n">slowest</span><span role="columnheader" class="name">zone</span></>}
+      head={<><Heading what="exclusive" kind="n two" /><Heading what="inclusive" kind="n two" /><Heading what="entries" /><Heading what="in a tick" /><Heading what="slowest" /><span role="columnheader" class="name">zone</span></>}
       row={i => {
         const row = rows[i]!
         return <>
-          <Figure value={row.exclusive} report={report} /><Figure value={row.inclusive} report={report} />
+          <Figure what="exclusive" value={row.exclusive} report={report} /><Figure what="inclusive" value={row.inclusive} report={report} />
           <span role="gridcell" class="n">{row.entries === null ? '' : grouped(row.entries)}</span>
           <span role="gridcell" class="n">{row.inclusive_per_tick === null ? '' : amount(row.inclusive_per_tick, report.metric.unit)}</span>
           <span role="gridcell" class="n">{row.slowest_tick === null ? '' : grouped(row.slowest_tick)}</span>
