@@ -6,7 +6,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { layOut, type Edge } from './layers'
 import type { Report } from './session'
 import type { Selected } from './state'
-import { amount, percent } from './units'
+import { amount, grouped, percent } from './units'
 import type { GraphLine, GraphRow } from './views'
 
 const MOST = 100 // boxes
@@ -98,7 +98,7 @@ export function GraphPicture({ report, selected, search, onSelect }: Props) {
   }, [chosen, layout, scale])
 
   const figure = (value: number) => `${amount(value, report.metric.unit, report.total)}, ${percent(value, report.total)}`
-  const name = (row: GraphRow) => row.kind === 'cycle' ? `recursion of ${row.members.length} functions` : row.name
+  const name = (row: GraphRow) => row.kind === 'cycle' ? `recursion of ${grouped(row.members.length)} functions` : row.name
   const title = ({ row, above }: Box) => (above.length ? `${above[0]!.name} →${above.length > 1 ? ' … →' : ''} ` : '') + name(row)
   const all = ({ row, above }: Box) => [...above.map(name), ...(row.kind === 'cycle' ? row.members.map(line => line.name) : [row.name])].join('\n')
   const choose = (row: GraphRow) => {

@@ -105,6 +105,14 @@ function place(layers: Item[][]): void {
         return links.length ? mean(links, other => other.x) : item.x
       }))
   }
+  // Layers of boxes without a call begin where the others do.
+  const linked = layers.flat().filter(item => item.above.length + item.below.length > 0)
+  const left = Math.min(...linked.map(item => item.x - item.width / 2))
+  for (const layer of layers)
+    if (linked.length && !layer.some(item => linked.includes(item))) {
+      const by = left - (layer[0]!.x - layer[0]!.width / 2)
+      for (const item of layer) item.x += by
+    }
 }
 
 // sizes: of the boxes.  An edge's route goes from the bottom of a box to the top of another.
