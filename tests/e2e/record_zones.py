@@ -259,9 +259,9 @@ def test_a_crash_loses_nothing(folder):
 	recording = ZoneRecording(folder / "z.prof")
 	zones = recording.zones()
 	assert zones["_global/crashing/render"][0] == zones["_global/crashing"][0] == 1, zones
-	assert zones["_global/crashing/render"][1] >= 5 * 10**6
+	assert zones["_global/crashing/render"][1] >= 5 * 10**6, zones
 	# Open zones end with their program, not when that is noticed.
-	assert zones["_global/crashing"][1] < 0.5e9
+	assert zones["_global/crashing"][1] < 0.5e9, zones
 
 
 def test_zones_that_are_too_quick_are_told(folder):
