@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/user.h"
 #include "live/places.h"
 #include "live/process_end.h"
 #include "zonereport/last_tick.h"
@@ -112,13 +112,16 @@ static void try_place(struct attaching *a, const struct live_place *place)
 
 static struct error *refusal(const struct live_process *p, const char *what)
 {
-	struct passwd *user = p->uid == geteuid() ? NULL : getpwuid(p->uid);
-
-	if (p->uid != geteuid())
-		return error_new(ERROR_UNSUPPORTED,
+	if (p->uid != geteuid()) {
+		char *owner = user_name(p->uid);
+		struct error *err = error_new(ERROR_UNSUPPORTED,
 			"process %d (%s) belongs to %s; only that user and root may inspect %s: "
 			"try 'sudo sonde live %d'",
-			p->pid, p->name, user ? user->pw_name : "another user", what, p->pid);
+			p->pid, p->name, owner, what, p->pid);
+
+		free(owner);
+		return err;
+	}
 	if (p->uid == 0)
 		return error_new(ERROR_UNSUPPORTED,
 			"process %d (%s): root has too few privileges here to inspect %s", p->pid,

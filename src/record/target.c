@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +22,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/user.h"
 #include "record/processes/proc.h"
 
 /* ---- launching ---- */
@@ -172,20 +172,9 @@ static void launch_cancel(struct launch *launch)
 
 /* ---- processes ---- */
 
-static void user_name(uid_t uid, char *name, size_t size)
-{
-	struct passwd entry, *found = NULL;
-	char text[2048];
-
-	if (getpwuid_r(uid, &entry, text, sizeof(text), &found) == 0 && found)
-		snprintf(name, size, "%s", found->pw_name);
-	else
-		snprintf(name, size, "%u", uid);
-}
-
 struct error *target_refusal(pid_t pid, int code)
 {
-	char path[32], owner[64];
+	char path[32];
 	struct proc_stat stat = {.name = "?"};
 	struct stat file;
 
@@ -194,13 +183,17 @@ struct error *target_refusal(pid_t pid, int code)
 	if ((code != EACCES && code != EPERM) || lstat(path, &file) != 0)
 		return error_new(ERROR_UNSUPPORTED, "process %d (%s) can't be attached to: %s", pid,
 			stat.name, strerror(code));
-	user_name(file.st_uid, owner, sizeof(owner));
 	/* In /proc, a process with more privileges than its user belongs to root. */
-	if (file.st_uid != geteuid())
-		return error_new(ERROR_UNSUPPORTED,
+	if (file.st_uid != geteuid()) {
+		char *owner = user_name(file.st_uid);
+		struct error *err = error_new(ERROR_UNSUPPORTED,
 			"process %d (%s) is %s's, not ours: attach to it with `sudo sonde record "
 			"-p %d`",
 			pid, stat.name, owner, pid);
+
+		free(owner);
+		return err;
+	}
 	return error_new(ERROR_UNSUPPORTED,
 		"process %d (%s) does not let others look into it: attach to it with `sudo sonde "
 		"record -p %d`",

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/cache_directory.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "obj/kallsyms.h"
-#include "symbolize/cache_directory.h"
 
 #define FILE_SIZE_MAX  ((uint64_t)256 << 20)
 #define TOTAL_SIZE_MAX ((uint64_t)256 << 20)

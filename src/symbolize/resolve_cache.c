@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "symbolize/cache_directory.h"
+#include "base/cache_directory.h"
 #include "symbolize/cache_file.h"
 
 #define FILE_SIZE_MAX  ((uint64_t)64 << 20)

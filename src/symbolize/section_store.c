@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "symbolize/cache_directory.h"
+#include "base/cache_directory.h"
 
 /* Larger ones would displace everything else. */
 #define SECTION_SIZE_MAX ((uint64_t)64 << 20)

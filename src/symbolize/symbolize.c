@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/cache_directory.h"
 #include "obj/demangle.h"
 #include "obj/jitdump.h"
-#include "symbolize/cache_directory.h"
 #include "symbolize/kernel_names.h"
 #include "symbolize/section_store.h"
 #include "symbolize/resolver.h"
@@ -24,12 +24,20 @@ static const struct resolver *const resolvers[] = {
 	&resolver_starts,
 };
 
+/* As asked; NULL: where the environment says.  The caller frees it; NULL: no cache. */
+static char *cache_folder(const char *asked)
+{
+	if (asked == NULL)
+		return cache_directory_path("sym");
+	return asked[0] ? xstrdup(asked) : NULL;
+}
+
 struct symbolizer *symbolizer_create(const struct symbolize_options *options)
 {
 	struct symbolizer *s = xalloc(sizeof(*s));
 
 	s->options = *options;
-	s->cache_directory = cache_directory_path(options->cache_directory);
+	s->cache_directory = cache_folder(options->cache_directory);
 	s->debug_directory =
 		xstrdup(options->debug_directory ? options->debug_directory : "/usr/lib/debug");
 	if (s->options.costly_ns == 0)

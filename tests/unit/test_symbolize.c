@@ -13,11 +13,11 @@
 
 #include "../scratch.h"
 #include "base/alloc.h"
+#include "base/cache_directory.h"
 #include "obj/kallsyms.h"
 #include "obj/objfile.h"
 #include "obj/symtab.h"
 #include "obj/vdso.h"
-#include "symbolize/cache_directory.h"
 #include "symbolize/symbolize.h"
 
 #define C_SOURCES "$SRC/inlines.c $SRC/inlines_other.c"

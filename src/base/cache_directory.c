@@ -1,8 +1,8 @@
 /*
- * Files of the symbol cache.  Other sonde processes may use it at the same time, so files are only
+ * Files of caches.  Other sonde processes may use it at the same time, so files are only
  * replaced by rename or deleted, never written in place.
  */
-#include "symbolize/cache_directory.h"
+#include "base/cache_directory.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,17 +15,15 @@
 #include "base/alloc.h"
 #include "base/vec.h"
 
-char *cache_directory_path(const char *asked)
+char *cache_directory_path(const char *name)
 {
 	const char *base = getenv("XDG_CACHE_HOME");
 
-	if (asked)
-		return asked[0] ? xstrdup(asked) : NULL;
 	/* The XDG base directory specification requires ignoring relative paths. */
 	if (base && base[0] == '/')
-		return xasprintf("%s/sonde/sym", base);
+		return xasprintf("%s/sonde/%s", base, name);
 	base = getenv("HOME");
-	return base && base[0] == '/' ? xasprintf("%s/.cache/sonde/sym", base) : NULL;
+	return base && base[0] == '/' ? xasprintf("%s/.cache/sonde/%s", base, name) : NULL;
 }
 
 static bool is_our_directory(const char *path)

@@ -1,7 +1,7 @@
-#ifndef SONDE_SYMBOLIZE_CACHE_DIRECTORY_H
-#define SONDE_SYMBOLIZE_CACHE_DIRECTORY_H
+#ifndef SONDE_BASE_CACHE_DIRECTORY_H
+#define SONDE_BASE_CACHE_DIRECTORY_H
 
-/* The folder of the symbol cache: its location, writing complete files, and limiting its size. */
+/* Folders of caches: their location, writing complete files, and limiting their size. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,11 +10,10 @@
 #include "base/str.h"
 
 /*
- * The folder to use: asked, if not NULL, else $XDG_CACHE_HOME/sonde/sym, else ~/.cache/sonde/sym.
- * The caller owns the result; NULL for asked = "" or if the environment names none. Does not create
- * the folder.
+ * $XDG_CACHE_HOME/sonde/NAME, else ~/.cache/sonde/NAME.  The caller owns the result; NULL if the
+ * environment names neither.  Does not create the folder.
  */
-char *cache_directory_path(const char *asked);
+char *cache_directory_path(const char *name);
 
 /*
  * Reads a file; false if it is missing, not a regular file, owned by another user, or larger than
