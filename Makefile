@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 60
 
-.PHONY: all deps demo check check-long check-hours golden bench fuzz asan install clean
+.PHONY: all deps demo check check-long check-hours golden bench fuzz asan install dist clean
 .NOTPARALLEL:
 
 all: page $(BUILD)/build.ninja ## build the program: build/sonde
@@ -73,8 +73,11 @@ install: all ## install below PREFIX (and DESTDIR)
 	@meson configure $(BUILD) -Dprefix=$(PREFIX) && ninja -C $(BUILD) --quiet program >/dev/null
 	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild --quiet
 
+dist: ## make a release of what is committed: dist/
+	@release/dist
+
 clean: ## remove all builds
-	rm -rf build build-asan build-fuzz page-build
+	rm -rf build build-asan build-fuzz page-build dist
 
 $(BUILD)/build.ninja: SETUP = $(if $(CI),-Dwerror=true)
 # Light optimization and little debug information: a third of the time to compile, and traces still have their lines. What

@@ -1,6 +1,6 @@
 /*
  * Finds libsonde-preload.so relative to our own program: next to it in a build, or in LIBDIR/sonde
- * of the same prefix if installed, even if the prefix was moved.
+ * of the same prefix if installed, even if the prefix was moved.  A static program carries it.
  */
 #include "record/engines/preload/preload_library.h"
 
@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "preload/shared.h"
+#include "record/carried/carried_libraries.h"
 
 static char *format(const char *pattern, const char *a, const char *b)
 {
@@ -22,7 +23,16 @@ static char *format(const char *pattern, const char *a, const char *b)
 	return text;
 }
 
-char *library_path(const char *room, const char *name)
+static char *real_path(char *path)
+{
+	char *real = realpath(path, NULL);
+
+	free(path);
+	return real;
+}
+
+/* As built or installed with our own program; NULL: neither. */
+static char *path_beside(const char *room, const char *name)
 {
 	char self[PATH_MAX];
 	ssize_t size = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -39,15 +49,24 @@ char *library_path(const char *room, const char *name)
 	static const char *const folders[] = {"src", SONDE_PRELOAD_FROM_BIN, "."};
 
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
-		char *path = i == 0 ? xasprintf("%s/%s/%s/%s", self, folders[i], room, name)
-				    : xasprintf("%s/%s/%s", self, folders[i], name);
-		char *real = realpath(path, NULL);
+		char *real =
+			real_path(i == 0 ? xasprintf("%s/%s/%s/%s", self, folders[i], room, name)
+					 : xasprintf("%s/%s/%s", self, folders[i], name));
 
-		free(path);
 		if (real)
 			return real;
 	}
 	return NULL;
+}
+
+char *library_path(const char *room, const char *name)
+{
+	char *path = path_beside(room, name), *folder = path ? NULL : carried_libraries();
+
+	if (folder)
+		path = real_path(xasprintf("%s/src/%s/%s", folder, room, name));
+	free(folder);
+	return path;
 }
 
 char *preload_library_path(void)
