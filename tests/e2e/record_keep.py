@@ -163,9 +163,10 @@ def test_events_are_of_what_is_kept(folder):
 def test_slow_frames_ask_for_a_dump(folder):
 	recording.needs_sampling()
 	library = harness.BUILD_ROOT / "libsonde-zones.a"
-	program = harness.compile_c(folder, FRAMES, "-O2", "-g", f"-I{harness.SOURCE_ROOT / 'include'}", "-DSLOW=150", "-pthread",
+	program = harness.compile_c(folder, FRAMES, "-O2", "-g", f"-I{harness.SOURCE_ROOT / 'include'}", "-DSLOW=450", "-pthread",
 		"-Wl,--whole-archive", str(library), "-Wl,--no-whole-archive", "-lm", name="frames")
-	done = harness.check(harness.sonde("record", "--keep", "20s", "--tick-over", "100ms", "-o", folder / "test.prof", "--",
+	# A busy machine may stop a frame for a tenth of a second.
+	done = harness.check(harness.sonde("record", "--keep", "20s", "--tick-over", "300ms", "-o", folder / "test.prof", "--",
 		program))
 	assert sorted(p.name for p in folder.glob("*.prof")) == ["test.1.prof", "test.prof"], done
 	dump = harness.check(harness.sonde("convert", folder / "test.1.prof", "-o", "-", "--to", "dump")).out
