@@ -74,6 +74,16 @@ static char *provide_all(char *base)
 	return base;
 }
 
+/* Whether it is, or becomes, a folder in which only this user writes; not a link to one. */
+static bool is_ours_alone(const char *path)
+{
+	struct stat st;
+
+	(void)mkdir(path, 0700);
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+	       !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
 char *carried_libraries(void)
 {
 	uint64_t hash = 0;
@@ -83,12 +93,11 @@ char *carried_libraries(void)
 	char *name = xasprintf("lib/%016llx", (unsigned long long)hash);
 	char *base = provide_all(cache_directory_path(name));
 
-	/* Without a home, in a folder that is ours alone. */
+	/* Without a home. */
 	if (base == NULL) {
 		char *own = xasprintf("/tmp/sonde-%u", geteuid());
 
-		(void)mkdir(own, 0700);
-		base = provide_all(xasprintf("%s/%s", own, name));
+		base = is_ours_alone(own) ? provide_all(xasprintf("%s/%s", own, name)) : NULL;
 		free(own);
 	}
 	free(name);
