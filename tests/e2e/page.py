@@ -420,6 +420,22 @@ def test_the_graph_is_drawn(folder):
 	assert len(listed) == 8 and "list=1" in address, (listed, address)
 
 
+def test_lanes_show_when_the_selected_function_ran(folder):
+	"""One of two threads has it, in its second half: only there is the mark below the lane."""
+	path = folder / "when.dump"
+	lines = ["sonde-dump 1", 'source "when"', 'metric "cpu-time" "ns" default', 'object user "/bin/x"', 'function "f" object "/bin/x"', "frame", 'function "g" object "/bin/x"', "frame",
+		'process 1 start 0 "x"', 'thread 1 process 0 start 0 "one"', 'thread 2 process 0 start 0 "two"', "stack 0", 'stack 1 "f"', 'stack 2 "g"']
+	lines += [f"sample {2 if t == 1 and i >= 200 else 1} thread {t} time {i * 1000000 + 1} weight 1000000" for i in range(400) for t in (0, 1)]
+	path.write_text("\n".join(lines + ["end", ""]))
+	# The share of pixels of that colour in each half of a lane's last rows.
+	marked = """(lane => { const c = document.querySelector('.timeline canvas'), r = devicePixelRatio, d = c.getContext('2d'), y = 20 + lane * 22 + 20
+		const half = x => { const p = d.getImageData(x * r, y * r, (c.width / r - 172) / 2 * r - 4, 1).data; let n = 0; for (let i = 0; i < p.length; i += 4) n += p[i] > 200 && p[i + 2] < 120; return n / (p.length / 4) }
+		return [half(162), half(162 + (c.width / r - 172) / 2 + 2)].map(Math.round) })"""
+	before, _, _, one, two = drive(page_of(folder, path), ["eval", f"{marked}(1)"], ["press", "3"], ["click", f"{ROWS} >> text=g"],
+		["eval", f"new Promise(done => setTimeout(() => done({marked}(0)), 500))"], ["eval", f"{marked}(1)"])
+	assert before == [0, 0] and one == [0, 0] and two == [0, 1], (before, one, two)
+
+
 CLIPBOARD = "Object.defineProperty(navigator, 'clipboard', {value: {writeText: async text => { window.copied = text }}})"
 
 

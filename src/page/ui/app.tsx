@@ -252,6 +252,10 @@ function App({ session, given }: { session: Session; given: Given }) {
       ? loadCode(session, given, options({ ...state, level: 'function' }), state.selected.module ? `${state.selected.module}\`${state.selected.name}` : state.selected.name) : null)
   const diff = useAnswer<DiffReport>(`diff${seen === 'diff'}${JSON.stringify(other)}${shared}${state.sort === 'inclusive'}`,
     () => seen === 'diff' && other ? askDiff(session, profile, other, options(state), state) : null)
+  // When the selected function was on a stack.
+  const marked = useAnswer<Packed<LanesHead>>(`marked${JSON.stringify(state.selected)}${state.level}${JSON.stringify(untimed.filters)}${state.metric}${lanes.value === null}`,
+    () => state.selected && lanes.value && state.level === 'function'
+      ? session.lanes(profile, [...options(untimed), ['focus', `^${quoteRegex(state.selected.name)}$`]], lanes.value.head.slices, lanes.value.head.begin, lanes.value.head.begin + lanes.value.head.slice * lanes.value.head.slices) : null)
   const search = useMemo(() => searchOf(state.search), [state.search])
   const sought = useSettled(state.search)
   const found = useAnswer<Report<unknown>>(`found${sought}${shared}`, () => sought && state.level === 'function' && about.has_stacks
@@ -356,7 +360,7 @@ function App({ session, given }: { session: Session; given: Given }) {
       <Head about={about} state={state} dark={dark} whenError={message} matched={matched} onChange={change => 'search' in change ? set(change) : go(change)}
         onWhen={text => { if (text) void addFilter('when', text) }} onTheme={() => setDark(!dark)} onHelp={() => setHelp(true)} />
       <section class="time" aria-label="Time">
-        {lanes.value && lanes.value.head.lanes.length > 0 && <Timeline lanes={lanes.value} from={time?.[0] ?? null} to={time?.[1] ?? null} dark={dark} onTime={setTime} onThread={tid => void addFilter('thread', String(tid))} />}
+        {lanes.value && lanes.value.head.lanes.length > 0 && <Timeline lanes={lanes.value} marked={state.selected ? marked.value : null} from={time?.[0] ?? null} to={time?.[1] ?? null} dark={dark} onTime={setTime} onThread={tid => void addFilter('thread', String(tid))} />}
       </section>
       <Chips about={about} state={state} kept={facts.value?.filters ?? []} total={about.metrics.find(m => m.name === (state.metric || about.metric))?.total ?? 0}
         unit={facts.value?.metric.unit ?? ''} canUndo={history.current.canUndo} canRedo={history.current.canRedo} copied={copied}

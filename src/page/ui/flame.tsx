@@ -149,6 +149,7 @@ export function Flame({ boxes, zoom, selected, search, dark, busy, onZoom, onSel
   const before = useRef({ boxes, zoomed: root })
   useEffect(() => {
     const last = before.current
+    if (last.boxes === boxes && last.zoomed === root) return
     setCursor(at => last.boxes === boxes || at === last.zoomed || at >= last.boxes.count ? root : boxes.find(last.boxes.path(at).map(box => last.boxes.label(box))))
     before.current = { boxes, zoomed: root }
   }, [boxes, root])

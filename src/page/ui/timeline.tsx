@@ -1,6 +1,6 @@
 // Lanes of threads over time, and the ticks of a program with zones, which scroll under the axis: only
-// those in sight are drawn.  Dragging selects time, a click on a tick selects it, a double click takes
-// the selection back.
+// those in sight are drawn.  Below a lane is when the selected function was on the thread's stack.
+// Dragging selects time, a click on a tick selects it, a double click takes the selection back.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { mainStream, type LanesHead, type Packed } from './session'
@@ -13,6 +13,7 @@ const KINDS = [['user', '--user'], ['kernel', '--kernel'], ['preempted', '--pree
 
 interface Props {
   lanes: Packed<LanesHead>
+  marked: Packed<LanesHead> | null // of the selected function alone, in the same slices
   from: number | null // the selected time, in ns
   to: number | null
   dark: boolean
@@ -26,7 +27,7 @@ function step(span: number, wanted: number): number {
   return size
 }
 
-export function Timeline({ lanes, from, to, dark, onTime, onThread }: Props) {
+export function Timeline({ lanes, marked, from, to, dark, onTime, onThread }: Props) {
   const { head, columns } = lanes
   const box = useRef<HTMLDivElement>(null), canvas = useRef<HTMLCanvasElement>(null)
   const [width, setWidth] = useState(0)
@@ -87,6 +88,11 @@ export function Timeline({ lanes, from, to, dark, onTime, onThread }: Props) {
           bottom -= h
         }
       }
+      const where = marked?.head.lanes.find(other => other.tid === lane.tid && other.pid === lane.pid && other.thread === lane.thread)
+      context.fillStyle = colour('--mark')
+      for (let k = 0; where && k < head.slices; k++)
+        if (KINDS.some(([kind]) => marked!.columns[`${where.number}.${kind}`]?.[k]))
+          context.fillRect(LABEL + k * plot / head.slices, y + LANE - 3, Math.max(plot / head.slices, 1), 3)
       context.fillStyle = colour('--ink')
       context.save()
       context.beginPath()
@@ -124,7 +130,7 @@ export function Timeline({ lanes, from, to, dark, onTime, onThread }: Props) {
       context.fillRect(right - 1.5, 0, 1.5, height)
       context.fillText(duration(Math.abs(range[1]! - range[0]!)), (left + right) / 2 - 18, AXIS + 6)
     }
-  }, [lanes, width, view, drag, from, to, dark])
+  }, [lanes, marked, width, view, drag, from, to, dark])
 
   const x = (event: PointerEvent | MouseEvent) => event.clientX - canvas.current!.getBoundingClientRect().left
   const row = (event: MouseEvent) => Math.floor((event.clientY - canvas.current!.getBoundingClientRect().top - AXIS + view.top) / LANE)
