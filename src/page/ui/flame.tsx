@@ -137,11 +137,11 @@ export function Flame({ boxes, zoom, selected, search, dark, busy, onZoom, onSel
   const scroller = useRef<HTMLDivElement>(null), canvas = useRef<HTMLCanvasElement>(null)
   const [size, setSize] = useState({ width: 0, height: 0 })
   const [top, setTop] = useState(0)
-  const [cursor, setCursor] = useState(0)
   const [tip, setTip] = useState<{ box: number; x: number; y: number } | null>(null)
   const [isFolded, setFolded] = useState(false)
   const rows = useMemo(() => isFolded && boxes.levels > 2 * ENDS + 1 ? new Rows(boxes.levels, ENDS, boxes.levels - ENDS) : new Rows(boxes.levels), [boxes, isFolded])
   const root = useMemo(() => boxes.find(zoom), [boxes, zoom])
+  const [cursor, setCursor] = useState(root)
   const fills = useMemo(() => boxes.head.names.map(([, , colour]) => css(colour, dark)), [boxes, dark])
   const found = useMemo(() => search && boxes.head.names.map(([name]) => search.test(name)), [boxes, search])
 
