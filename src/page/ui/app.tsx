@@ -9,6 +9,7 @@ import { Boxes, Flame } from './flame'
 import { GraphPicture } from './graph'
 import { Inspector, quoteRegex, quoteWhen } from './inspector'
 import { loadCode, loadCompiled, loadFiles, type Given } from './load'
+import { RULES } from './rules'
 import { Session, type About, type CallersRow, type CodeReport, type DiffReport, type FlameHead, type Kept, type LanesHead, type Options, type Packed, type Report } from './session'
 import { Source } from './source'
 import { COLLAPSE, FIRST, fromFragment, History, LEVELS, options, toFragment, VIEWS, type Selected, type State, type View } from './state'
@@ -62,14 +63,11 @@ function viewOptions(state: State, about: About, rows: number): Options {
 }
 
 // What the command line is asked to print what is seen; null: it has no such text.
-function textOptions(state: State, view: View): Options | null {
-  const collapse: Options = [['collapse', state.collapse], ...(state.inverted ? [['invert', null]] as Options : [])]
-  const asked: Partial<Record<View, Options>> = {
-    flame: [['view', 'tree'], ...collapse], tree: [['view', 'tree'], ...collapse], functions: [['view', 'functions'], ['sort', state.sort]],
-    graph: [['view', 'graph']], zones: [['view', 'zones']], statistics: [['view', 'stats']],
-    ...(state.selected && { callers: [['view', 'callers'], ['center', state.selected.name]] }),
-  }
-  return asked[view] ? [...options(state), ...asked[view]!] : null
+function textOptions(state: State, about: About, view: View): Options | null {
+  if (view === 'callers')
+    return state.selected && [...options(state), ['view', 'callers'], ['center', state.selected.name]]
+  if (view === 'source' || view === 'diff') return null
+  return viewOptions({ ...state, view: view === 'flame' ? 'tree' : view }, about, 0).filter(([name]) => name !== 'limit')
 }
 
 function flameOptions(state: State, rows: number): Options {
@@ -176,7 +174,8 @@ function Help({ onClose }: { onClose(): void }) {
       <h2>Keys</h2>
       <dl>{KEYS.map(([key, text]) => <><dt><kbd>{key}</kbd></dt><dd>{text}</dd></>)}</dl>
       <h2>What the figures mean</h2>
-      <p><b>exclusive</b>: spent in the function itself. <b>inclusive</b>: spent in it and what it called; a stack that holds the function twice counts once. <b>attributed</b>: the part of a function's inclusive figure that it spent for one caller. <b>in or under</b>, <b>in only</b>: of a node of the tree, in which recursion may be collapsed: a stub <b>↺ f…</b> stands for the calls that go on in the node above.</p>
+      <dl>{Object.entries(RULES).map(([figure, rule]) => <><dt>{figure}</dt><dd>{rule}</dd></>)}</dl>
+      <p>In the tree, recursion may be collapsed: a stub <b>↺ f…</b> stands for the calls that go on in the node above.</p>
       <p>Everything is in this page, and nothing leaves it. The address holds what you see, so it can be kept and sent.</p>
       <form method="dialog"><button autofocus>Close</button></form>
     </dialog>
@@ -289,7 +288,7 @@ function App({ session, given }: { session: Session; given: Given }) {
       setMessage((error as Error).message)
     }
   }
-  const asText = textOptions(state, seen)
+  const asText = textOptions(state, about, seen)
   const copyView = () => { if (asText) void copy('text', session.printed(profile, asText)) }
   const charge = (name: string) => {
     const selected = history.current.now.selected

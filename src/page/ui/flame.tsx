@@ -5,7 +5,8 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { css } from './colours'
 import type { FlameHead, Packed } from './session'
-import type { Selected } from './state'
+import { useSize } from './size'
+import { isIt, type Selected } from './state'
 import { amount, percent } from './units'
 
 const ROW = 20
@@ -135,7 +136,7 @@ function drawn(boxes: Boxes, root: number, width: number, first: number, last: n
 
 export function Flame({ boxes, zoom, selected, search, dark, busy, onZoom, onSelect, onMore, onCopy }: Props) {
   const scroller = useRef<HTMLDivElement>(null), canvas = useRef<HTMLCanvasElement>(null)
-  const [size, setSize] = useState({ width: 0, height: 0 })
+  const size = useSize(scroller)
   const [top, setTop] = useState(0)
   const [tip, setTip] = useState<{ box: number; x: number; y: number } | null>(null)
   const [isFolded, setFolded] = useState(false)
@@ -158,13 +159,6 @@ export function Flame({ boxes, zoom, selected, search, dark, busy, onZoom, onSel
     const seen = boxes.head.least * size.width / (boxes.width[root]! || 1)
     if (!busy && boxes.head.left_out > 0 && size.width > 0 && (seen >= SEEN || !isHere)) onMore()
   }, [boxes, root, zoom, size.width, busy])
-  useLayoutEffect(() => {
-    const element = scroller.current!
-    const observer = new ResizeObserver(() => setSize({ width: element.clientWidth, height: element.clientHeight }))
-    observer.observe(element)
-    return () => observer.disconnect()
-  }, [])
-
   useLayoutEffect(() => {
     const element = canvas.current!, context = element.getContext('2d')!, ratio = window.devicePixelRatio || 1
     const { width, height } = size
@@ -193,7 +187,7 @@ export function Flame({ boxes, zoom, selected, search, dark, busy, onZoom, onSel
         context.fillStyle = 'rgba(0,0,0,.28)'
         for (let k = 0; k < Math.min(w / 2, 12); k += 4) context.fillRect(x + w - 3 - k, y, 1.5, ROW - 1)
       }
-      const isSelected = selected !== null && name !== NONE && boxes.label(box) === selected.name && boxes.module(box) === selected.module
+      const isSelected = name !== NONE && isIt({ name: boxes.label(box), module: boxes.module(box) }, selected)
       if (isSelected || box === cursor) {
         context.strokeStyle = line
         context.lineWidth = box === cursor ? 2 : 1

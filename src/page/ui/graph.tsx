@@ -5,7 +5,8 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { layOut, type Edge } from './layers'
 import type { Report } from './session'
-import type { Selected } from './state'
+import { useSize } from './size'
+import { chosen, isIt, type Selected } from './state'
 import { amount, grouped, percent } from './units'
 import type { GraphLine, GraphRow } from './views'
 
@@ -83,19 +84,12 @@ export function GraphPicture({ report, selected, search, onSelect }: Props) {
   const edges = useMemo(() => boxes.flatMap(box => box.callees), [boxes])
   const layout = useMemo(() => layOut(boxes.map(({ height }) => ({ width: WIDTH, height })), edges.map(edge => ({ ...edge, weight: 4 * edge.weight / (report.total || 1) }))), [boxes, edges])
   const frame = useRef<HTMLDivElement>(null)
-  const [width, setWidth] = useState(0)
-  useLayoutEffect(() => {
-    const observer = new ResizeObserver(() => setWidth(frame.current!.clientWidth))
-    observer.observe(frame.current!)
-    return () => observer.disconnect()
-  }, [])
+  const { width } = useSize(frame)
   const scale = Math.max(Math.min(width / layout.width, 1), LEAST_SCALE)
-  const isIt = (name: string, module: string | null) => selected !== null && selected.name === name && selected.module === (module ?? '')
-  const isChosen = ({ row, above }: Box) => [row, ...above, ...row.members].some(one => isIt(one.name, one.module))
-  const chosen = boxes.findIndex(isChosen)
+  const selectedBox = boxes.findIndex(({ row, above }) => [row, ...above, ...row.members].some(one => isIt(one, selected)))
   useLayoutEffect(() => {
     frame.current!.querySelector('.chosen')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
-  }, [chosen, layout, scale])
+  }, [selectedBox, layout, scale])
 
   const figure = (value: number) => `${amount(value, report.metric.unit, report.total)}, ${percent(value, report.total)}`
   const name = (row: GraphRow) => row.kind === 'cycle' ? `recursion of ${grouped(row.members.length)} functions` : row.name
@@ -103,7 +97,7 @@ export function GraphPicture({ report, selected, search, onSelect }: Props) {
   const all = ({ row, above }: Box) => [...above.map(name), ...(row.kind === 'cycle' ? row.members.map(line => line.name) : [row.name])].join('\n')
   const choose = (row: GraphRow) => {
     const of = row.kind === 'cycle' ? row.members[0] : row
-    if (of) onSelect({ name: of.name, module: of.module ?? '' })
+    if (of) onSelect(chosen(of))
   }
   const toggle = (row: GraphRow) => {
     const next = new Set(open)
@@ -138,8 +132,8 @@ export function GraphPicture({ report, selected, search, onSelect }: Props) {
     event.stopPropagation()
   }
   const member = (line: GraphLine, i: number) => {
-    const act = () => onSelect({ name: line.name, module: line.module ?? '' })
-    return <g key={i} class={isIt(line.name, line.module) ? 'member chosen' : 'member'} role="button" tabindex={0} aria-label={`${line.name}: ${figure(worth(line))}`} onClick={act} onKeyDown={press(act)}>
+    const act = () => onSelect(chosen(line))
+    return <g key={i} class={isIt(line, selected) ? 'member chosen' : 'member'} role="button" tabindex={0} aria-label={`${line.name}: ${figure(worth(line))}`} onClick={act} onKeyDown={press(act)}>
       <title>{`${line.name}: ${figure(worth(line))}`}</title>
       <rect x="4" y={HEIGHT + i * MEMBER - 2} width={WIDTH - 8} height={MEMBER - 2} rx="3" />
       <text x="10" y={HEIGHT + i * MEMBER + 12} clip-path="url(#graph-name)" class={search?.test(line.name) ? 'found' : ''}>{line.name}</text>
@@ -149,20 +143,20 @@ export function GraphPicture({ report, selected, search, onSelect }: Props) {
     <div class="source">
       <p class="about">
         <label>functions shown <input type="range" min="2" max={Math.max(most, 2)} value={Math.min(count, most)} onInput={event => setCount(Number(event.currentTarget.value))} /> {Math.min(count, most)}</label>
-        <span class="legend">Lines are as thick as what calls are worth. Recursion is one box.</span>
+        <span class="legend">Lines are as thick as what calls are worth, of each function the heaviest. Recursion is one box.</span>
       </p>
       <div class="text graph" ref={frame} tabIndex={-1}>
         <svg width={layout.width * scale} height={layout.height * scale} viewBox={`0 0 ${layout.width} ${layout.height}`} role="group" aria-label="Call graph">
           <defs><clipPath id="graph-name"><rect x="8" y="0" width={WIDTH - 16} height="4000" /></clipPath></defs>
           {edges.map((edge, i) => layout.routes[i]!.length > 1 &&
-            <path key={`${edge.from} ${edge.to}`} d={curve(layout.routes[i]!)} class={edge.from === chosen || edge.to === chosen ? 'call near' : 'call'}
+            <path key={`${edge.from} ${edge.to}`} d={curve(layout.routes[i]!)} class={edge.from === selectedBox || edge.to === selectedBox ? 'call near' : 'call'}
               stroke-width={Math.max(THICK * Math.abs(edge.weight) / (Math.abs(report.total) || 1), 0.75)}>
               <title>{`${title(boxes[edge.from]!)} → ${title(boxes[edge.to]!)}: ${figure(edge.weight)}`}</title>
             </path>)}
           {boxes.map((one, i) => {
-            const { row, height } = one, at = layout.boxes[i]!, share = Math.min(Math.abs(worth(row) / (report.total || 1)), 1), own = Math.min(Math.abs(row.self / (report.total || 1)), 1)
+            const { row, height } = one, place = layout.boxes[i]!, share = Math.min(Math.abs(worth(row) / (report.total || 1)), 1), own = Math.min(Math.abs(row.self / (report.total || 1)), 1)
             const isOpen = height > HEIGHT, isHit = search !== null && [row, ...one.above, ...row.members].some(line => search.test(line.name))
-            return <g key={row.index} class={`${row.kind}${i === chosen ? ' chosen' : ''}`} transform={`translate(${at.x} ${at.y})`}>
+            return <g key={row.index} class={`${row.kind}${i === selectedBox ? ' chosen' : ''}`} transform={`translate(${place.x} ${place.y})`}>
               <g class="node" tabindex={0} role="button" aria-label={`${title(one)}: inclusive ${figure(worth(row))}; exclusive ${figure(row.self)}`} onClick={() => choose(row)} onKeyDown={event => onKey(event, i)}>
                 <title>{`${all(one)}${row.module ? `, ${row.module}` : ''}\ninclusive ${figure(worth(row))}\nexclusive ${figure(row.self)}`}</title>
                 <rect class="box" width={WIDTH} height={height} rx="6" />

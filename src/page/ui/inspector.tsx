@@ -2,7 +2,7 @@
 
 import type { CallersRow, CallLine, Report } from './session'
 import { explain, RULES } from './rules'
-import type { Selected, State } from './state'
+import { chosen, type Selected, type State } from './state'
 import { amount, percent } from './units'
 
 export const quoteRegex = (name: string) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
@@ -28,7 +28,7 @@ export function Inspector({ report, isGone, selected, onSelect, onFilter, onView
   const list = (title: string, lines: { name: string; module: string | null; attributed: number }[]) => <>
     <h3>{title}</h3>
     <ul>{lines.filter(line => line.attributed !== 0).slice(0, 8).map((line, i) => <li key={i}>
-      <button disabled={line.name === '<Total>'} onClick={() => onSelect({ name: line.name, module: line.module ?? '' })} title={line.name}>
+      <button disabled={line.name === '<Total>'} onClick={() => onSelect(chosen(line))} title={line.name}>
         <span class="name">{line.name === '<Total>' ? '(outermost)' : line.name}</span>
         <span class="n">{figure(line.attributed)}</span><span class="n d">{percent(line.attributed, report!.total)}</span>
       </button>

@@ -10,6 +10,11 @@ export const LEVELS = ['function', 'module', 'file', 'line'] as const
 
 export interface Selected { name: string; module: string }
 
+interface Named { name: string; module: string | null }
+export const isIt = (row: Named, selected: Selected | null) =>
+  selected !== null && row.name === selected.name && (row.module ?? '') === selected.module
+export const chosen = (row: Named): Selected => ({ name: row.name, module: row.module ?? '' })
+
 export interface State {
   view: View
   metric: string // '': the profile's own

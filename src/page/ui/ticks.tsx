@@ -3,6 +3,7 @@
 
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { mainStream, type LanesHead, type Packed } from './session'
+import { useSize } from './size'
 import { duration, grouped } from './units'
 
 const HEIGHT = 96, BINS = 48, EDGE = 14
@@ -23,19 +24,13 @@ export function Ticks({ lanes, from, to, dark, onTime }: Props) {
   const starts = columns.tick_start!, ends = columns.tick_end!, numbers = columns.tick_number!, streams = columns.tick_stream!
   const [stream, setStream] = useState(mainStream(head))
   const box = useRef<HTMLDivElement>(null), canvas = useRef<HTMLCanvasElement>(null)
-  const [width, setWidth] = useState(0)
+  const { width } = useSize(box)
   const ticks = useMemo(() => Uint32Array.from([...streams.keys()].filter(i => streams[i] === stream)), [lanes, stream])
   const took = useMemo(() => Float64Array.from(ticks, i => ends[i]! - starts[i]!), [ticks])
   const sorted = useMemo(() => took.slice().sort(), [took])
   const slowest = useMemo(() => [...took.keys()].sort((a, b) => took[b]! - took[a]! || a - b).slice(0, 100), [took])
   const chosen = ticks.findIndex(i => starts[i]! + 1 === from && ends[i]! + 1 === to)
   const plot = Math.max(width - BINS * 4 - 3 * EDGE, 1), most = sorted[sorted.length - 1] || 1
-
-  useLayoutEffect(() => {
-    const observer = new ResizeObserver(() => setWidth(box.current!.clientWidth))
-    observer.observe(box.current!)
-    return () => observer.disconnect()
-  }, [])
 
   useLayoutEffect(() => {
     const element = canvas.current!, context = element.getContext('2d')!, ratio = window.devicePixelRatio || 1

@@ -6,14 +6,10 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { CallersRow, CallLine, FunctionRow, Report, TreeRow } from './session'
 import { sum } from './inspector'
 import { Ribbons } from './ribbons'
-import type { Selected, State } from './state'
+import { chosen, isIt, type Selected, type State } from './state'
 import { explain, RULES } from './rules'
 import { Heading, Table } from './table'
 import { amount, grouped, percent } from './units'
-
-const isIt = (row: { name: string; module: string | null }, selected: Selected | null) =>
-  selected !== null && row.name === selected.name && (row.module ?? '') === selected.module
-const chosen = (row: { name: string; module: string | null }): Selected => ({ name: row.name, module: row.module ?? '' })
 
 interface Shown<Row> {
   report: Report<Row>
