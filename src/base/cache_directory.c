@@ -1,6 +1,6 @@
 /*
- * Files of caches.  Other sonde processes may use it at the same time, so files are only
- * replaced by rename or deleted, never written in place.
+ * Files of caches.  Other sonde processes may use them at the same time, so files are only replaced
+ * by rename or deleted, never written in place.
  */
 #include "base/cache_directory.h"
 

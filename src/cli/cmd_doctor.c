@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "record/ability.h"
+#include "record/carried/carried_libraries.h"
 #include "record/events/event_ability.h"
 
 enum verdict {
@@ -46,9 +47,11 @@ static enum verdict look_preload(
 	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
 {
 	(void)remedy;
-	snprintf(text, size,
-		a->preload ? "commands can be sampled by a library, where perf events are refused"
-			   : "libsonde-preload.so is not installed");
+	if (a->preload)
+		snprintf(text, size,
+			"commands can be sampled by a library, where perf events are refused");
+	else
+		snprintf(text, size, "libsonde-preload.so %s", library_missing);
 	return a->preload ? VERDICT_OK : VERDICT_NO;
 }
 

@@ -20,6 +20,8 @@
 extern const char carried_preload[], carried_functions[], carried_zones[];
 extern const size_t carried_preload_size, carried_functions_size, carried_zones_size;
 
+const char library_missing[] = "can't be written to the cache or to /tmp";
+
 struct library {
 	const char *folder, *name;
 	const char *data;

@@ -11,4 +11,7 @@
  */
 char *carried_libraries(void);
 
+/* What is wrong with a library that has no path, after its name: "is not installed". */
+extern const char library_missing[];
+
 #endif

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+const char library_missing[] = "is not installed";
+
 char *carried_libraries(void)
 {
 	return NULL;

@@ -28,6 +28,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "live/attach.h"
+#include "record/carried/carried_libraries.h"
 #include "record/engines/preload/preload_library.h"
 #include "record/recording.h"
 #include "record/target.h"
@@ -529,8 +530,8 @@ struct error *zones_check_functions(void)
 
 	free(library);
 	return library ? NULL
-		       : error_new(ERROR_UNSUPPORTED,
-				 "--zones=functions: " FUNCTIONS_LIBRARY " is not installed");
+		       : error_new(ERROR_UNSUPPORTED, "--zones=functions: " FUNCTIONS_LIBRARY " %s",
+				 library_missing);
 }
 
 const char *zones_preload(const struct zones *z)

@@ -80,7 +80,7 @@ struct error *preload_variables_init(
 	char *library = preload_library_path();
 
 	if (!library)
-		return error_new(ERROR_UNSUPPORTED, "libsonde-preload.so is not installed");
+		return error_new(ERROR_UNSUPPORTED, "libsonde-preload.so %s", library_missing);
 	/* The separators of LD_PRELOAD cannot be quoted. */
 	if (strpbrk(library, " :")) {
 		struct error *err = error_new(ERROR_UNSUPPORTED,

@@ -25,7 +25,7 @@ void preload_variables_deinit(struct preload_variables *p);
 
 /*
  * The path of one of our libraries; room: the source folder that builds it.  The caller frees it.
- * NULL: it is not installed.
+ * NULL: there is none (library_missing).
  */
 char *library_path(const char *room, const char *name);
 /* The same for the preloaded library. */
