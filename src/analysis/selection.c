@@ -23,11 +23,13 @@ static void selecting_init(struct selecting *s, const struct profile *profile, s
 		.row_samples = profile->row_samples};
 }
 
-/* Shows every stack as itself, for filters to change. */
-static void selecting_begin(struct selecting *s)
+/* For filters that change how stacks are shown: until one does, they are the profile's own. */
+static void selecting_need_stacks(struct selecting *s)
 {
 	const struct profile *profile = s->profile;
 
+	if (s->parent)
+		return;
 	s->parent = ARENA_ARRAY(s->arena, uint32_t, profile->stack_count);
 	s->shown = ARENA_ARRAY(s->arena, uint32_t, profile->stack_count);
 	for (uint32_t i = 1; i < profile->stack_count; i++) {
@@ -173,8 +175,9 @@ static int64_t *kept_weight(const struct selecting *s, bool with_unmatched)
 
 	for (uint32_t row = 1, i = 0; row < p->row_count; row++, i++) {
 		i = rank_set_next(&p->weighted, i);
-		if (s->shown[i] != SHOWN_DROPPED &&
-			(with_unmatched || s->shown[i] != SHOWN_UNMATCHED))
+		uint32_t shown = selecting_shown(s, i);
+
+		if (shown != SHOWN_DROPPED && (with_unmatched || shown != SHOWN_UNMATCHED))
 			for (size_t m = 0; m < p->metric_count; m++)
 				kept[m] += s->row_weight[m][row];
 	}
@@ -186,6 +189,8 @@ static struct error *apply(struct selecting *s, const struct filter *f)
 	struct error *err = NULL;
 
 	s->outside = NULL;
+	if (f->kind < FILTER_THREAD)
+		selecting_need_stacks(s);
 	switch (f->kind) {
 	case FILTER_WHEN:
 		err = profile_needs_stacks(s->profile, "--when");
@@ -270,8 +275,6 @@ struct error *selection_create(const struct profile *profile, const struct filte
 	struct error *err = NULL;
 
 	selecting_init(&s, profile, arena);
-	if (count > 0)
-		selecting_begin(&s);
 	for (size_t i = 0; i < count && err == NULL; i++) {
 		err = apply(&s, &filters[i]);
 		if (err == NULL && filters[i].names)

@@ -173,7 +173,7 @@ struct error *selecting_keep_zones(struct selecting *s, const struct filter *f)
 	bool *holds = xcalloc(p->stack_count, sizeof(*holds));
 
 	for (uint32_t i = 1; i < p->stack_count; i++)
-		holds[i] = holds[s->parent[i]] || matches[selecting_function(p, i).i];
+		holds[i] = holds[selecting_parent(s, i)] || matches[selecting_function(p, i).i];
 	selecting_keep_all_samples(s);
 	for (size_t i = 0; i < p->samples.count; i++) {
 		uint32_t zone = p->samples.zone[i].i;
@@ -214,7 +214,7 @@ static void keep_samples_of_ticks(
 		uint32_t tick = tick_of_sample(runs, i);
 
 		if (tick == NO_ID && s->sample_kept[i] &&
-			s->shown[p->samples.stack[i].i] != SHOWN_DROPPED)
+			selecting_shown(s, p->samples.stack[i].i) != SHOWN_DROPPED)
 			for (size_t m = 0; m < p->metric_count; m++)
 				s->outside[m] += p->samples.weight[m][i];
 		s->sample_kept[i] &= tick != NO_ID && wanted[tick];
@@ -242,29 +242,37 @@ struct error *selecting_keep_ticks(struct selecting *s, const struct filter *f)
 	return NULL;
 }
 
+/* The metric that gives how many samples each counts as; NULL: none does. */
+static const int64_t *counting_metric(const struct profile *p)
+{
+	const int64_t *counting = NULL;
+
+	for (size_t m = 0; m < p->metric_count && p->samples.count > 0; m++)
+		if (metric_counts_samples(profile_string(p, p->metrics[m].name),
+			    profile_string(p, p->metrics[m].unit)))
+			counting = p->samples.weight[m];
+	return counting;
+}
+
 /* The weights of the samples that are kept. */
 void selecting_sum_samples(struct selecting *s)
 {
 	const struct profile *p = s->profile;
 	int64_t **weight = ARENA_ARRAY(s->arena, int64_t *, p->metric_count);
 	uint64_t *samples = ARENA_ARRAY(s->arena, uint64_t, p->row_count);
-	const int64_t *counting = NULL;
+	const int64_t *counting = counting_metric(p);
 
-	for (size_t m = 0; m < p->metric_count; m++) {
+	for (size_t m = 0; m < p->metric_count; m++)
 		weight[m] = ARENA_ARRAY(s->arena, int64_t, p->row_count);
-		if (p->samples.count > 0 &&
-			metric_counts_samples(profile_string(p, p->metrics[m].name),
-				profile_string(p, p->metrics[m].unit)))
-			counting = p->samples.weight[m];
-		for (size_t i = 0; i < p->samples.count; i++)
-			if (s->sample_kept[i])
-				weight[m][profile_row(p, p->samples.stack[i].i)] +=
-					p->samples.weight[m][i];
+	for (size_t i = 0; i < p->samples.count; i++) {
+		if (!s->sample_kept[i])
+			continue;
+		uint32_t row = profile_row(p, p->samples.stack[i].i);
+
+		for (size_t m = 0; m < p->metric_count; m++)
+			weight[m][row] += p->samples.weight[m][i];
+		samples[row] += sample_count(counting ? &counting[i] : NULL);
 	}
-	for (size_t i = 0; i < p->samples.count; i++)
-		if (s->sample_kept[i])
-			samples[profile_row(p, p->samples.stack[i].i)] +=
-				sample_count(counting ? &counting[i] : NULL);
 	s->row_weight = (const int64_t *const *)weight;
 	s->row_samples = samples;
 }

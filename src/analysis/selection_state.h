@@ -10,7 +10,8 @@
 struct selecting {
 	const struct profile *profile;
 	struct arena *arena;
-	uint32_t *parent, *shown, *standing; /* standing NULL: nothing is hidden */
+	/* As in struct selection; parent and shown are NULL until a filter changes them. */
+	uint32_t *parent, *shown, *standing;
 	const int64_t *const *row_weight;
 	const uint64_t *row_samples;
 	bool *sample_kept; /* NULL: all */
@@ -19,6 +20,16 @@ struct selecting {
 	int64_t *outside; /* of the last filter, if that looks at ticks */
 	VEC(struct selection_step) steps;
 };
+
+static inline uint32_t selecting_shown(const struct selecting *s, uint32_t stack)
+{
+	return s->shown ? s->shown[stack] : stack;
+}
+
+static inline uint32_t selecting_parent(const struct selecting *s, uint32_t stack)
+{
+	return s->parent ? s->parent[stack] : profile_stack_parent(s->profile, stack);
+}
 
 /* The function whose frame a stack ends in. */
 static inline function_id selecting_function(const struct profile *p, uint32_t stack)
