@@ -1,6 +1,6 @@
 // Answers that follow what is asked: the last one stays until the next is there.
 
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { Cancelled } from './session'
 
 export interface Answer<T> {
@@ -12,7 +12,8 @@ export interface Answer<T> {
 // key: what is asked, as text.  ask: null if nothing is.
 export function useAnswer<T>(key: string, ask: () => Promise<T> | null): Answer<T> {
   const [answer, setAnswer] = useState<{ of: string | null; value: T | null; error: string }>({ of: null, value: null, error: '' })
-  useEffect(() => {
+  // Asked before the page is painted, so that the worker computes meanwhile.
+  useLayoutEffect(() => {
     let current = true
     const promise = ask()
     if (promise === null) {

@@ -1,7 +1,7 @@
 // The page: head, time, filters, views, inspector, foot, and the keys that move between them.
 
 import { render } from 'preact'
-import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useAnswer } from './answer'
 import { toClipboard } from './clipboard'
 import { askDiff, Diff, type Other } from './diff'
@@ -12,7 +12,7 @@ import { loadCode, loadCompiled, loadFiles, type Given } from './load'
 import { RULES } from './rules'
 import { Session, type About, type CallersRow, type CodeReport, type DiffReport, type FlameHead, type Kept, type LanesHead, type Options, type Packed, type Report } from './session'
 import { Source } from './source'
-import { COLLAPSE, FIRST, fromFragment, History, LEVELS, options, toFragment, VIEWS, type Selected, type State, type View } from './state'
+import { COLLAPSE, FIRST, fromFragment, History, inTime, LEVELS, options, toFragment, VIEWS, type Range, type Selected, type State, type View } from './state'
 import { Ticks } from './ticks'
 import { Timeline } from './timeline'
 import { amount, duration, grouped, percent } from './units'
@@ -227,18 +227,22 @@ function App({ session, given }: { session: Session; given: Given }) {
 
   const views = VIEWS.filter(view => (view !== 'zones' || about.has_zones) && (about.has_stacks || !['flame', 'tree', 'callers', 'source'].includes(view)))
   const seen = views.includes(state.view) ? state.view : 'functions'
-  const shared = JSON.stringify([state.filters, state.metric, state.level])
-  const asked = `${seen}${shared}${state.collapse}${state.inverted}${state.sort}${state.beside}${state.listed}`
+  const sharedBy = ({ filters, metric, level }: State) => JSON.stringify([filters, metric, level])
+  const shared = sharedBy(state)
+  // While time is dragged over, the view follows: when an answer is there, where the drag is by then is asked.
+  const [followed, setFollowed] = useState<Range | null>(null), dragged = useRef<Range | null>(null)
+  const live = useMemo(() => followed ? { ...state, filters: inTime(state.filters, followed) } : state, [state, followed])
+  const asked = `${seen}${sharedBy(live)}${state.collapse}${state.inverted}${state.sort}${state.beside}${state.listed}`
   const [larger, setLarger] = useState({ asked, rows: 0 })
   const isPicture = seen === 'graph' && !state.listed
   const rows = isPicture ? PICTURE_ROWS : larger.asked === asked && larger.rows || (FIRST_ROWS[seen] ?? 0)
   const more = () => setLarger({ asked, rows: rows * 10 })
   const flame = useAnswer<Packed<FlameHead>>(`${asked}${rows}`,
-    () => seen === 'flame' && about.has_stacks ? session.flame(profile, flameOptions(state, rows)) : null)
+    () => seen === 'flame' && about.has_stacks ? session.flame(profile, flameOptions(live, rows)) : null)
   const boxes = useMemo(() => flame.value && new Boxes(flame.value.head, flame.value.columns), [flame.value])
   const isTable = !['flame', 'callers', 'source', 'diff'].includes(seen)
   const report = useAnswer<Report<any> & { of: View }>(`${asked}${rows}`,
-    () => isTable ? session.report<any>(profile, viewOptions({ ...state, view: seen }, about, rows), isPicture ? PICTURE_LINES : rows).then(r => ({ ...r, of: seen })) : null)
+    () => isTable ? session.report<any>(profile, viewOptions({ ...live, view: seen }, about, rows), isPicture ? PICTURE_LINES : rows).then(r => ({ ...r, of: seen })) : null)
   const facts = useAnswer<Report<Record<string, unknown>>>(`facts${shared}`, () => session.report(profile, [...options(state), ['view', 'stats']]))
   const untimed = useMemo(() => ({ ...state, filters: state.filters.filter(([name]) => name !== 'time' && !name.startsWith('tick')) }), [shared])
   const lanes = useAnswer<Packed<LanesHead>>(`lanes${JSON.stringify(untimed.filters)}${state.metric}`,
@@ -274,10 +278,14 @@ function App({ session, given }: { session: Session; given: Given }) {
       setMessage((error as Error).message)
     }
   }
-  const setTime = (range: [number, number] | null) => {
-    const filters = history.current.now.filters.filter(([name]) => name !== 'time')
-    go({ filters: range ? [...filters, ['time', `${range[0]}ns:${range[1]}ns`]] : filters })
+  const setTime = (range: Range | null) => go({ filters: inTime(history.current.now.filters, range) })
+  const follow = (range: Range | null) => {
+    dragged.current = range
+    if (range === null || !flame.busy && !report.busy) setFollowed(range)
   }
+  useLayoutEffect(() => {
+    if (!flame.busy && !report.busy) setFollowed(dragged.current)
+  }, [flame.busy, report.busy])
   const [copied, setCopied] = useState('')
   const copy = async (what: string, text: string | Promise<string>) => {
     try {
@@ -326,7 +334,7 @@ function App({ session, given }: { session: Session; given: Given }) {
   const content = () => {
     if (error) return <p class="empty" role="alert">{error}</p>
     if (seen === 'flame')
-      return boxes && <Flame boxes={boxes} zoom={state.zoom} selected={state.selected} search={search} dark={dark} busy={flame.busy}
+      return boxes && <Flame boxes={boxes} zoom={state.zoom} selected={state.selected} search={search} dark={dark} busy={flame.busy || followed !== null}
         onZoom={zoom => go({ zoom })} onSelect={select} onMore={more} onCopy={text => void copy('stack', text)} />
     if (seen === 'diff')
       return <Diff session={session} name={about.source.split('/').pop() ?? ''} other={other} answer={diff} state={state} search={search}
@@ -359,7 +367,7 @@ function App({ session, given }: { session: Session; given: Given }) {
       <Head about={about} state={state} dark={dark} whenError={message} matched={matched} onChange={change => 'search' in change ? set(change) : go(change)}
         onWhen={text => { if (text) void addFilter('when', text) }} onTheme={() => setDark(!dark)} onHelp={() => setHelp(true)} />
       <section class="time" aria-label="Time">
-        {lanes.value && lanes.value.head.lanes.length > 0 && <Timeline lanes={lanes.value} marked={state.selected ? marked.value : null} from={time?.[0] ?? null} to={time?.[1] ?? null} dark={dark} onTime={setTime} onThread={tid => void addFilter('thread', String(tid))} />}
+        {lanes.value && lanes.value.head.lanes.length > 0 && <Timeline lanes={lanes.value} marked={state.selected ? marked.value : null} from={time?.[0] ?? null} to={time?.[1] ?? null} dark={dark} onDrag={follow} onTime={setTime} onThread={tid => void addFilter('thread', String(tid))} />}
       </section>
       <Chips about={about} state={state} kept={facts.value?.filters ?? []} total={about.metrics.find(m => m.name === (state.metric || about.metric))?.total ?? 0}
         unit={facts.value?.metric.unit ?? ''} canUndo={history.current.canUndo} canRedo={history.current.canRedo} copied={copied}
@@ -381,7 +389,7 @@ function App({ session, given }: { session: Session; given: Given }) {
                 }}>{TITLES[view]}</button>)}
             </div>
             <span class="grow" />
-            {busy && <button class="plain" onClick={() => session.cancel()}>computing… cancel</button>}
+            {busy && <button class="plain late" onClick={() => session.cancel()}>computing… cancel</button>}
             {recursion && <><span class="group"><span class="lab">recursion</span><Segments label="Recursion collapsed" values={COLLAPSE.map(c => [c, c] as const)} value={state.collapse} onChange={collapse => go({ collapse })} /></span>
               <span class="seg"><button aria-pressed={state.inverted} onClick={() => go({ inverted: !state.inverted })}>invert</button></span></>}
             {seen === 'functions' && metricsOf(state, about).length > 1 && <span class="seg"><button aria-pressed={state.beside} onClick={() => go({ beside: !state.beside })}>all metrics</button></span>}

@@ -42,6 +42,13 @@ export function options(state: State): Options {
   return list
 }
 
+// From and to, in ns.
+export type Range = [number, number]
+
+// The filters with that time in place of another; null: all time.
+export const inTime = (filters: State['filters'], range: Range | null): State['filters'] =>
+  [...filters.filter(([name]) => name !== 'time'), ...(range ? [['time', `${range[0]}ns:${range[1]}ns`] as [string, string]] : [])]
+
 export function toFragment(state: State): string {
   const out = new URLSearchParams()
   if (state.view !== FIRST.view) out.set('view', state.view)

@@ -4,6 +4,7 @@
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { mainStream, type LanesHead, type Packed } from './session'
+import type { Range } from './state'
 import { duration } from './units'
 
 export const LANE = 22
@@ -17,7 +18,8 @@ interface Props {
   from: number | null // the selected time, in ns
   to: number | null
   dark: boolean
-  onTime(range: [number, number] | null): void
+  onDrag(range: Range | null): void // what is selected if the drag ends here; null: the drag ended
+  onTime(range: Range | null): void
   onThread(tid: number): void
 }
 
@@ -27,12 +29,12 @@ function step(span: number, wanted: number): number {
   return size
 }
 
-export function Timeline({ lanes, marked, from, to, dark, onTime, onThread }: Props) {
+export function Timeline({ lanes, marked, from, to, dark, onDrag, onTime, onThread }: Props) {
   const { head, columns } = lanes
   const box = useRef<HTMLDivElement>(null), canvas = useRef<HTMLCanvasElement>(null)
   const [width, setWidth] = useState(0)
   const [view, setView] = useState({ top: 0, height: 0 })
-  const [drag, setDrag] = useState<[number, number] | null>(null)
+  const [drag, setDrag] = useState<Range | null>(null)
   const begin = head.begin, end = head.begin + head.slice * head.slices, span = Math.max(end - begin, 1)
   const hasTicks = columns.tick_start!.length > 0, stream = mainStream(head), streams = columns.tick_stream!
   const rows = head.lanes.length + (hasTicks ? 1 : 0)
@@ -134,12 +136,18 @@ export function Timeline({ lanes, marked, from, to, dark, onTime, onThread }: Pr
 
   const x = (event: PointerEvent | MouseEvent) => event.clientX - canvas.current!.getBoundingClientRect().left
   const row = (event: MouseEvent) => Math.floor((event.clientY - canvas.current!.getBoundingClientRect().top - AXIS + view.top) / LANE)
+  // A click is not a drag.
+  const dragged = ([a, b]: Range): Range | null => Math.abs(toX(a) - toX(b)) > 3 ? [Math.min(a, b), Math.max(a, b) + 1] : null
+  const move = (to: Range | null) => {
+    setDrag(to)
+    onDrag(to && dragged(to))
+  }
   const finish = (event: PointerEvent) => {
     if (drag === null) return
-    const [a, b] = drag
-    setDrag(null)
-    if (Math.abs(toX(a) - toX(b)) > 3) {
-      onTime([Math.min(a, b), Math.max(a, b) + 1])
+    const range = dragged(drag), [a] = drag
+    move(null)
+    if (range) {
+      onTime(range)
       return
     }
     const lane = row(event)
@@ -161,10 +169,10 @@ export function Timeline({ lanes, marked, from, to, dark, onTime, onThread }: Pr
         onPointerDown={event => {
           if (event.button !== 0) return
           canvas.current!.setPointerCapture(event.pointerId)
-          setDrag([toTime(x(event)), toTime(x(event))])
+          move([toTime(x(event)), toTime(x(event))])
         }}
-        onPointerMove={event => { if (drag) setDrag([drag[0], toTime(x(event))]) }}
-        onPointerUp={finish} onPointerCancel={() => setDrag(null)} onDblClick={() => onTime(null)} />
+        onPointerMove={event => { if (drag) move([drag[0], toTime(x(event))]) }}
+        onPointerUp={finish} onPointerCancel={() => move(null)} onDblClick={() => onTime(null)} />
       </div>
     </div>
   )
