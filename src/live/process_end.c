@@ -43,7 +43,11 @@ void process_end_describe(int pidfd, char *text, size_t size)
 	if (pidfd < 0 || ioctl(pidfd, GET_INFO, &info) != 0 || !(info.mask & INFO_EXIT))
 		return;
 	if (WIFSIGNALED(info.exit_code)) {
+#ifdef HAVE_SIGABBREV
 		const char *name = sigabbrev_np(WTERMSIG(info.exit_code));
+#else
+		const char *name = NULL;
+#endif
 		if (name)
 			snprintf(text, size, "killed by SIG%s", name);
 		else

@@ -116,7 +116,8 @@ preload_exported int epoll_pwait(
 	return got;
 }
 
-/* If libc lacked it, the program could not have started. */
+/* If libc lacked it, the program could not have started.  Headers before glibc 2.35 do. */
+epoll_pwait2_fn epoll_pwait2;
 preload_exported int epoll_pwait2(int epoll, struct epoll_event *events, int most,
 	const struct timespec *timeout, const sigset_t *mask)
 {

@@ -118,8 +118,7 @@ static uint32_t this_cpu(void)
 {
 	if (!&__rseq_size || __rseq_size == 0)
 		return UINT32_MAX;
-	const volatile struct rseq *area =
-		(const void *)((const char *)__builtin_thread_pointer() + __rseq_offset);
+	const volatile struct rseq *area = (const void *)(raw_thread_pointer() + __rseq_offset);
 	uint32_t cpu = area->cpu_id;
 
 	return cpu < UINT32_MAX - 1 ? cpu : UINT32_MAX;

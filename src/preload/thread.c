@@ -335,7 +335,7 @@ static size_t stack_bytes_of(const pthread_attr_t *attributes)
 static __attribute__((noinline)) struct thread_call thread_begin(struct thread_plan *plan)
 {
 	struct thread_call call = plan->call;
-	uint64_t high_va = (uint64_t)(uintptr_t)__builtin_thread_pointer();
+	uint64_t high_va = (uint64_t)(uintptr_t)raw_thread_pointer();
 	uint64_t size = plan->stack_bytes;
 	bool blocked = plan->blocked;
 

@@ -12,10 +12,15 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
 
 #define BYTE_ANSWER  'A'
 #define BYTE_REFUSAL 'R'
@@ -25,6 +30,12 @@
 static void begin_answer(struct sink *sink)
 {
 	strbuf_add_char(&sink->text, BYTE_ANSWER);
+}
+
+/* The C library's function of this name is younger than the call. */
+static void close_all(int first, unsigned int last)
+{
+	syscall(SYS_close_range, (unsigned int)first, last, 0u);
 }
 
 /* Nobody else's connections, nor the terminal, are the child's. */
@@ -39,10 +50,10 @@ static void leave_behind(int pipe_fd, int root_fd)
 		dup2(null, STDOUT_FILENO);
 	}
 	if (low > 3)
-		close_range(3, (unsigned)low - 1, 0);
+		close_all(3, (unsigned)low - 1);
 	if (high > low + 1)
-		close_range((unsigned)low + 1, (unsigned)high - 1, 0);
-	close_range((unsigned)high + 1, ~0u, 0);
+		close_all(low + 1, (unsigned)high - 1);
+	close_all(high + 1, ~0u);
 }
 
 static void set_limits(pid_t parent)

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -84,12 +85,24 @@ void perf_attr_clock(struct perf_event_attr *attr, const struct perf_grant *gran
 	attr->wakeup_events = 1;
 }
 
+/* attr->build_id, which headers before Linux 5.12 lack: a bit of the word behind read_format. */
+static void attr_build_id(struct perf_event_attr *attr)
+{
+	char *word = (char *)&attr->read_format + sizeof(attr->read_format);
+	uint64_t bits;
+
+	memcpy(&bits, word, sizeof(bits));
+	bits |= UINT64_C(1) << 34;
+	memcpy(word, &bits, sizeof(bits));
+}
+
 void perf_attr_track(struct perf_event_attr *attr, const struct perf_grant *grant)
 {
 	attr_init(attr, grant, PERF_COUNT_SW_DUMMY);
 	attr->mmap = 1;
 	attr->mmap2 = 1;
-	attr->build_id = grant->build_id;
+	if (grant->build_id)
+		attr_build_id(attr);
 	attr->comm = 1;
 	attr->comm_exec = 1;
 	attr->task = 1;

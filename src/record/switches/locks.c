@@ -37,6 +37,10 @@
 #include "obj/objfile.h"
 #include "record/processes/proc.h"
 
+#ifndef FUTEX_LOCK_PI2
+#define FUTEX_LOCK_PI2 13
+#endif
+
 /* The system call is within this many frames from the outer end of the kernel stack. */
 #define CALL_DEPTH 6
 /* Mappings are reread after this time. */
