@@ -1,12 +1,13 @@
-"""Makes a C file of a text file: embed.py NAME [--unindent] < TEXT > C, an array NAME and NAME_size, its bytes.
+"""Makes a C file of a text file: embed.py NAME FILE [--unindent] > C, an array NAME and NAME_size, its bytes.
 
 With --unindent, lines lose their indentation.
 """
 
 import sys
 
-data = sys.stdin.buffer.read()
-name = sys.argv[1]
+name, path = sys.argv[1:3]
+with open(path, "rb") as file:
+	data = file.read()
 if "--unindent" in sys.argv:
 	data = b"".join(line.lstrip(b"\t") for line in data.splitlines(keepends=True))
 print(f"/* Made by embed.py. */\n#include <stddef.h>\n\nextern const char {name}[];\n"
