@@ -99,7 +99,8 @@ static inline const uint8_t *plain_number(
 	p = scan_plain(p, end, &n);
 	if (p == NULL || n.whole + n.fraction > 18 || n.fraction > digits ||
 		digits - n.fraction >= ARRAY_SIZE(powers_of_10) ||
-		__builtin_mul_overflow(n.digits, powers_of_10[digits - n.fraction], &scaled))
+		__builtin_mul_overflow(
+			(int64_t)n.digits, (int64_t)powers_of_10[digits - n.fraction], &scaled))
 		return NULL;
 	*value = n.is_negative ? -scaled : scaled;
 	return p;

@@ -347,6 +347,15 @@ static uint64_t callstack_frame(struct perfetto *f, uint32_t scope, uint64_t iid
 	return UINT64_MAX;
 }
 
+static int64_t weight_of(const struct sample *s)
+{
+	uint64_t weight;
+
+	if (__builtin_mul_overflow(s->weight, s->counter.multiplier, &weight) || weight > INT64_MAX)
+		return INT64_MAX;
+	return (int64_t)weight;
+}
+
 static void add_sample(struct perfetto *f, const struct sample *s, int64_t time)
 {
 	struct chrome *c = &f->chrome;
@@ -363,9 +372,8 @@ static void add_sample(struct perfetto *f, const struct sample *s, int64_t time)
 	f->events_left--;
 	if (s->has_weight && !is_weighed_by(f, s->counter))
 		f->other_weights++;
-	else if (s->has_weight &&
-		 (__builtin_mul_overflow(s->weight, s->counter.multiplier, &weight) || weight < 0))
-		weight = INT64_MAX;
+	else if (s->has_weight)
+		weight = weight_of(s);
 	uint32_t thread = chrome_thread_at(c, s->pid, s->tid);
 	c->threads.data[thread].is_used = true;
 	builder_charge(c->builder, sizeof(struct chrome_sample));
