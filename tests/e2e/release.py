@@ -1,6 +1,7 @@
 """`make dist`: the same bytes from two clones; a program with its page from the sources, where nothing can build one;
-and the program that is one file, on a machine that has nothing else."""
+Debian's packages, unpacked and installed; and the program that is one file, on a machine that has nothing else."""
 
+import functools
 import hashlib
 import json
 import os
@@ -32,20 +33,36 @@ def path_without(folder, *names):
 	return str(folder)
 
 
-@harness.takes_long
-def test_a_release_is_the_same_everywhere_and_builds(folder):
+PACKAGES = ["libsonde-zones-dev", "libsonde-zones-gl-dev", "libsonde-zones-gl1", "libsonde-zones1", "sonde"]
+
+
+def has_debhelper():
+	return bool(shutil.which("dpkg-buildpackage") and shutil.which("dh"))
+
+
+@functools.lru_cache
+def releases():
+	"""The folders of two releases of one commit, each made in a clone of its own, once for all cases."""
 	missing = [tool for tool in PAGE_TOOLS if not shutil.which(tool)]
 	if missing:
 		raise Skip(f"there is no {missing[0]}")
-	made = []
+	place = harness.BUILD_ROOT / "tests/release"
+	shutil.rmtree(place, ignore_errors=True)
 	for name in ("one", "another"):
-		clone = folder / name / "sonde"
+		clone = place / name / "sonde"
 		cloned = run("git", "clone", "-q", SOURCE_ROOT, clone)
 		if cloned.status:
 			raise Skip(f"no clone can be made of this folder: {cloned.err.strip()}")
-		check(run("make", "-C", clone, "dist", env=OWN_CACHE, timeout=900))
-		made.append({path.name: path.read_bytes() for path in (clone / "dist").iterdir()})
-	assert made[0] == made[1] and len(made[0]) == 4, [{name: hashlib.sha256(data).hexdigest() for name, data in of.items()} for of in made]
+		check(run("make", "-C", clone, "dist", env=OWN_CACHE, timeout=1800))
+	return [place / name / "sonde/dist" for name in ("one", "another")]
+
+
+@harness.takes_long
+def test_a_release_is_the_same_everywhere_and_builds(folder):
+	made = [{path.name: path.read_bytes() for path in release.iterdir()} for release in releases()]
+	assert made[0] == made[1], [{name: hashlib.sha256(data).hexdigest() for name, data in of.items()} for of in made]
+	packages = sorted(name.partition("_")[0] for name in made[0] if name.endswith(".deb"))
+	assert packages == (PACKAGES if has_debhelper() else []) and len(made[0]) == 4 + len(packages), sorted(made[0])
 
 	tarball = next(name for name in made[0] if name.endswith(".tar.xz"))
 	sums = dict(reversed(line.split()) for line in made[0]["SHA256SUMS"].decode().splitlines())
@@ -53,7 +70,7 @@ def test_a_release_is_the_same_everywhere_and_builds(folder):
 	bill = json.loads(made[0][tarball.replace(".tar.xz", ".spdx.json")])
 	versions = {one["name"]: one["versionInfo"] for one in bill["packages"]}
 	assert {"sonde", "sonde-source", "preact", "zlib", "pcre2", "wasi-libc", "libmicrohttpd", "libelf-dev"} <= set(versions) and "NOASSERTION" not in versions.values(), versions
-	with tarfile.open(folder / "one/sonde/dist" / tarball) as archive:
+	with tarfile.open(releases()[0] / tarball) as archive:
 		members = archive.getmembers()
 		assert {(m.uid, m.gid, m.mtime) for m in members} == {(0, 0, members[0].mtime)}, "owners and times"
 		archive.extractall(folder)
@@ -65,6 +82,118 @@ def test_a_release_is_the_same_everywhere_and_builds(folder):
 	stacks.write_text("main;f 3\nmain;g 1\n")
 	check(run(source / "build/sonde", "report", stacks, "--format", "html", "-o", page))
 	assert 'id="module"' in page.read_text()
+
+
+ZONES = r"""
+#include <stdio.h>
+#include <prof.h>
+#include <prof_internal.h>
+static void step(int n) { Prof_Begin(step) if (n) step(n - 1); Prof_End }
+int main(void)
+{
+	for (int i = 0; i < 10; i++) { step(3); Prof_update(1); }
+	return !Prof_report_write(stdout);
+}
+"""
+
+
+def packages():
+	if not has_debhelper():
+		raise Skip("there is no debhelper")
+	return {path.name.partition("_")[0]: path for path in releases()[0].glob("*.deb")}
+
+
+def unpacked(folder, *names):
+	"""A folder with what is in these packages, below usr/."""
+	for name in names:
+		check(run("dpkg-deb", "-x", packages()[name], folder))
+	return folder / "usr"
+
+
+@harness.takes_long
+def test_lintian_finds_nothing():
+	if not shutil.which("lintian"):
+		raise Skip("there is no lintian")
+	found = run("lintian", "--allow-root", "--fail-on", "error,warning", *packages().values(), timeout=600)
+	assert found.status == 0 and not found.out, found
+
+
+@harness.takes_long
+def test_the_package_of_the_program_needs_no_other(folder):
+	usr = unpacked(folder / "root", "sonde")
+	fields = check(run("dpkg-deb", "-f", packages()["sonde"])).out
+	assert "libsonde" not in fields.partition("Depends:")[2].partition("\n")[0], fields
+	for name in ("man/man1/sonde.1.gz", "bash-completion/completions/sonde.bash", "zsh/vendor-completions/_sonde",
+		"fish/vendor_completions.d/sonde.fish", "doc/sonde/copyright", "doc/sonde/changelog.gz"):
+		assert (usr / "share" / name).is_file(), name
+	sonde = usr / "bin/sonde"
+	target = harness.compile_c(folder, recording.PROGRAMS / "shares.c", *recording.FLAGS, name="shares")
+	check(run(sonde, "record", "--engine", "preload", "-o", folder / "x.prof", target, harness.work(400)))
+	rows = {row["name"] for row in json.loads(check(run(sonde, "report", folder / "x.prof", "--view", "functions", "--format", "json")).out)["rows"]}
+	assert {"shared", "via", "main"} <= rows, rows
+	functions = harness.compile_c(folder, FUNCTIONS, "-O1", "-g", "-finstrument-functions", name="functions")
+	done = check(run(sonde, "record", "--zones=functions", "-o", folder / "z.prof", functions))
+	assert "2 functions of 1 program" in done.err, done.err
+	assert 'id="module"' in check(run(sonde, "report", folder / "x.prof", "--format", "html")).out
+
+
+@harness.takes_long
+def test_a_program_is_built_with_the_packages_of_zones(folder):
+	if not shutil.which("pkg-config"):
+		raise Skip("no pkg-config")
+	usr = unpacked(folder / "root", "libsonde-zones1", "libsonde-zones-dev")
+	places = next(usr.glob("lib/*/pkgconfig"))
+	env = {"PKG_CONFIG_LIBDIR": str(places), "PKG_CONFIG_SYSROOT_DIR": str(folder / "root"), "PKG_CONFIG_ALLOW_SYSTEM_CFLAGS": "1",
+		"PKG_CONFIG_ALLOW_SYSTEM_LIBS": "1"}
+	flags = check(run("pkg-config", "--cflags", "--libs", "sonde-zones", env=env)).out.split()
+	(folder / "program.c").write_text(ZONES)
+	check(run("cc", "-DProf_ENABLED", folder / "program.c", *flags, "-o", folder / "program"))
+	assert "libsonde-zones.so.1" in check(run("readelf", "-d", folder / "program")).out
+	out = check(run(folder / "program", env={"LD_LIBRARY_PATH": str(places.parent)})).out
+	assert "step" in out, out
+
+
+IN_ROOT = """
+mount --make-rprivate / && mount -t proc proc {root}/proc && mount --rbind /sys {root}/sys && mount --rbind /dev {root}/dev || exit 1
+exec chroot {root} sh -ec '{commands}'
+"""
+# What apt and dpkg keep for themselves.
+KEPT = ("/var/cache/", "/var/lib/apt/", "/var/lib/dpkg/", "/var/log/", "/etc/ld.so.cache", "/tmp/")
+
+
+@harness.takes_long
+def test_apt_installs_and_purges(folder):
+	"""On a Debian of the packages' release, with nothing in it, which takes root and Debian's archive."""
+	debs = packages()
+	recording.needs_root()
+	if not shutil.which("debootstrap"):
+		raise Skip("there is no debootstrap")
+	release = dict(line.split("=", 1) for line in pathlib.Path("/etc/os-release").read_text().splitlines() if "=" in line).get("VERSION_CODENAME", "")
+	root = folder / "root"
+	made = run("debootstrap", "--variant=minbase", release, root, timeout=1200)
+	if made.status:
+		raise Skip(f"debootstrap made no root: {made.out.splitlines()[-1] if made.out else made.err}")
+	for path in debs.values():
+		shutil.copy(path, root / "tmp")
+	target = harness.compile_c(folder, recording.PROGRAMS / "shares.c", *recording.FLAGS, name="shares")
+	shutil.copy(target, root / "tmp/shares")
+	shutil.copy("/etc/resolv.conf", root / "etc/resolv.conf")
+
+	def inside(commands):
+		return check(run("unshare", "-m", "sh", "-c", IN_ROOT.format(root=root, commands=commands), env={"DEBIAN_FRONTEND": "noninteractive", "XDG_CACHE_HOME": "/tmp/cache"}, timeout=600)).out
+
+	def files():
+		listed = inside("find / -xdev ! -path /proc ! -path /sys ! -path /dev").splitlines()
+		return {path for path in listed if not path.startswith(KEPT)}
+	inside("apt-get update -qq")
+	before = files()
+	inside("apt-get install -y --no-install-recommends /tmp/sonde_*.deb")
+	assert "sonde record works here" in inside("sonde doctor")
+	inside(f"cd /tmp && sonde record -o /tmp/x.prof ./shares {harness.work(400)}")
+	assert "shared" in inside("sonde report /tmp/x.prof --view functions")
+	inside("apt-get install -y --no-install-recommends /tmp/libsonde-zones*.deb")
+	inside('apt-get purge -y "sonde" "libsonde-*" && apt-get autoremove --purge -y')
+	assert files() == before, files() ^ before
 
 
 def one_file(folder):
