@@ -229,6 +229,7 @@ static const struct {
 	{CAPTURE_TRUNCATED_RULE, "no unwind rule"},
 	{CAPTURE_TRUNCATED_CORRUPT, "corrupt"},
 	{CAPTURE_TRUNCATED_DEPTH, "too deep"},
+	{CAPTURE_TRUNCATED_32BIT, "in 32-bit programs"},
 	{CAPTURE_GUESSED_STACKS, "with a guessed caller"},
 };
 

@@ -256,6 +256,17 @@ def test_mount_and_pid_namespaces(folder):
 	assert r.share("shared", exclusive=True) > 0.4
 
 
+def test_a_32_bit_program_is_counted(folder):
+	source = folder / "small.c"
+	source.write_text("int main(void) { return 0; }\n")
+	if harness.run("cc", "-m32", source, "-o", folder / "small").status:
+		raise harness.Skip("no compiler for 32-bit programs")
+	r = recording.record(folder, recording.program(folder, "shares", "-m32"), harness.work(300))
+	notes = " ".join(note["text"] for note in r.notes)
+	assert "32-bit" in notes and "no unwind rule" not in notes, r.notes
+	assert r.share("[truncated]") > 0.5 and r.stats["counted"] > 200, r.stats
+
+
 @harness.takes_long
 def test_another_root(folder):
 	recording.needs_root()

@@ -29,6 +29,9 @@ static const struct trouble counter_troubles[CAPTURE_COUNTER_COUNT] = {
 	[CAPTURE_TRUNCATED_DEPTH] = {NOTE_TRUNCATED,
 		"a stack is truncated: it is deeper than can be recorded",
 		"stacks are truncated: they are deeper than can be recorded"},
+	[CAPTURE_TRUNCATED_32BIT] = {NOTE_TRUNCATED,
+		"a stack is unknown: its program is a 32-bit one",
+		"stacks are unknown: their programs are 32-bit ones"},
 	[CAPTURE_GUESSED_STACKS] = {NOTE_GUESSED,
 		"a stack contains a guessed caller: who is outside of [guessed] is likely, not "
 		"certain",

@@ -42,7 +42,8 @@ uint64_t snapshot_truncated(const struct snapshot *s)
 {
 	return s->counters[CAPTURE_TRUNCATED_MEMORY] + s->counters[CAPTURE_TRUNCATED_RACE] +
 	       s->counters[CAPTURE_TRUNCATED_RULE] + s->counters[CAPTURE_TRUNCATED_CORRUPT] +
-	       s->counters[CAPTURE_TRUNCATED_DEPTH] + s->counters[CAPTURE_GUESSED_STACKS];
+	       s->counters[CAPTURE_TRUNCATED_DEPTH] + s->counters[CAPTURE_TRUNCATED_32BIT] +
+	       s->counters[CAPTURE_GUESSED_STACKS];
 }
 
 /* If other code has replaced a process's code, invalidates the walker's cache for it. */
@@ -300,6 +301,6 @@ struct snapshot_place snapshot_walk(struct snapshot *s, const struct perf_sample
 	else if (sample->in_kernel)
 		s->counters[CAPTURE_NO_USER_STACK] += !p->is_kernel;
 	else /* a 32-bit program, which cannot be walked */
-		node = truncated_root(s, CAPTURE_TRUNCATED_RULE);
+		node = truncated_root(s, CAPTURE_TRUNCATED_32BIT);
 	return (struct snapshot_place){thread, kernel_stack(s, sample, node)};
 }

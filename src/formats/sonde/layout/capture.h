@@ -119,9 +119,10 @@ enum capture_counter {
 	/* And the four after it: parts of UNREACHED_NS with a known cause, enum capture_stray. */
 	CAPTURE_STRAY_NS = 48,
 	CAPTURE_STRAY_NS_LAST = 52,
-	CAPTURE_SEALED_THREADS = 53, /* in which seccomp stopped the preloaded library */
-	CAPTURE_BAD_JITDUMPS = 54,   /* skipped records of jitdumps */
-	CAPTURE_LOST_WAKINGS = 55,   /* reports of wakeups, for the whole machine */
+	CAPTURE_SEALED_THREADS = 53,  /* in which seccomp stopped the preloaded library */
+	CAPTURE_BAD_JITDUMPS = 54,    /* skipped records of jitdumps */
+	CAPTURE_LOST_WAKINGS = 55,    /* reports of wakeups, for the whole machine */
+	CAPTURE_TRUNCATED_32BIT = 56, /* stacks cut: of 32-bit programs */
 	CAPTURE_COUNTER_COUNT
 };
 
