@@ -40,6 +40,9 @@ def has_debhelper():
 	return bool(shutil.which("dpkg-buildpackage") and shutil.which("dh"))
 
 
+failed_releases = []
+
+
 @functools.lru_cache
 def releases():
 	"""The folders of two releases of one commit, each made in a clone of its own, once for all cases."""
@@ -47,13 +50,17 @@ def releases():
 	if missing:
 		raise Skip(f"there is no {missing[0]}")
 	place = harness.BUILD_ROOT / "tests/release"
+	assert not failed_releases, "no release was made for the first case that asked"
+	failed_releases.append(place)
 	shutil.rmtree(place, ignore_errors=True)
 	for name in ("one", "another"):
 		clone = place / name / "sonde"
 		cloned = run("git", "clone", "-q", SOURCE_ROOT, clone)
 		if cloned.status:
+			failed_releases.clear()
 			raise Skip(f"no clone can be made of this folder: {cloned.err.strip()}")
 		check(run("make", "-C", clone, "dist", env=OWN_CACHE, timeout=1800))
+	failed_releases.clear()
 	return [place / name / "sonde/dist" for name in ("one", "another")]
 
 
