@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 60
 
-.PHONY: all deps demo check check-long check-hours golden bench fuzz asan install dist clean
+.PHONY: all deps demo check check-long check-hours check-variants golden bench fuzz asan install dist clean
 .NOTPARALLEL:
 
 all: page $(BUILD)/build.ninja ## build the program: build/sonde
@@ -49,6 +49,10 @@ check-long: test-deps everything asan ## the tests that take long: some minutes 
 # and recordings of a quarter and of four times the work, and next to processes that take the CPUs from them.
 check-hours: test-deps everything asan ## all of them with more rounds, and recordings under load: hours
 	@tests/run --long $(BUILD) build-asan:unit,fuzz
+
+# Hardened, and with link-time optimization.
+check-variants: test-deps all ## other ways to build it, each built and tried: some minutes
+	@tests/run $(BUILD):variants
 
 golden: tests ## rewrite the golden files with what is printed now, and the page of files
 	@python3 tests/lint/files.py --update
