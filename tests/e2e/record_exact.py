@@ -210,6 +210,17 @@ def test_the_default_does_not_delay_the_exec(folder):
 	recording.patiently(attempt)
 
 
+def test_kernels_may_lack_what_its_programs_call():
+	"""libbpf looks up every function of the kernel, also of the program that it does not load: an older kernel
+	refuses both programs for one that it lacks, unless that is weak."""
+	built = harness.BUILD_ROOT / "src/record/exact.bpf.o"
+	if not built.exists() or not shutil.which("readelf"):
+		raise harness.Skip("there is no readelf, or no exact engine")
+	symbols = [line.split() for line in harness.check(harness.run("readelf", "-sW", built)).out.splitlines() if " UND " in line]
+	bindings = {symbol[7]: symbol[4] for symbol in symbols if len(symbol) > 7}
+	assert bindings == {"bpf_cast_to_kern_ctx": "WEAK"}, bindings
+
+
 def test_without_the_rights_it_is_snapshot(folder):
 	program = recording.program(folder, "deep")
 	done = recording.as_nobody(folder, program, 1000, harness.work(250), options=EXACT).done

@@ -97,8 +97,11 @@ struct bpf_perf_event_data_kern {
 
 #pragma clang attribute pop
 
-/* From 6.2 on: the context with the fields of the sample and of the event. */
-void *bpf_cast_to_kern_ctx(void *context) __ksym;
+/*
+ * From 6.2 on: the context with the fields of the sample and of the event.  Weak, as libbpf looks
+ * it up even if the program that calls it is not loaded: an older kernel would refuse on_sample.
+ */
+void *bpf_cast_to_kern_ctx(void *context) __ksym __weak;
 
 const volatile struct exact_settings settings;
 
