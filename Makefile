@@ -4,8 +4,9 @@ BUILD ?= build
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 60
+DISTRIBUTIONS ?= build/distributions
 
-.PHONY: all deps demo check check-long check-hours check-variants golden bench fuzz asan install dist clean
+.PHONY: all deps demo check check-long check-hours check-variants golden bench fuzz asan install dist check-distributions clean
 .NOTPARALLEL:
 
 all: page $(BUILD)/build.ninja ## build the program: build/sonde
@@ -79,6 +80,9 @@ install: all ## install below PREFIX (and DESTDIR)
 
 dist: ## make a release of what is committed: dist/
 	@release/dist
+
+check-distributions: ## try dist/ in roots and on kernels of Debian, as root: docs/distributions.md
+	@tests/distributions --cache $(DISTRIBUTIONS) --update
 
 clean: ## remove all builds
 	rm -rf build build-asan build-fuzz page-build dist
