@@ -11,6 +11,7 @@
 #include "base/compiler.h"
 #include "base/nearest.h"
 #include "cli/message.h"
+#include "cli/perf_habits.h"
 
 /* Each is in a separate file, cmd_NAME.c. */
 extern const struct command cmd_run, cmd_record, cmd_report, cmd_annotate, cmd_diff, cmd_merge,
@@ -57,8 +58,13 @@ static const char *command_for_file(const char *path)
 int command_unknown(const char *name)
 {
 	const char *for_file = command_for_file(name);
+	const char *habit = perf_command_habit(name);
 	struct nearest n;
 
+	if (habit) {
+		message_print("'%s' is perf's command: %s", name, habit);
+		return EXIT_USAGE;
+	}
 	nearest_init(&n, str_from(name));
 	for (const struct command *const *c = commands; *c; c++)
 		nearest_offer(&n, str_from((*c)->name));

@@ -1,6 +1,6 @@
 /*
- * Options of perf, in one table.  A row is used only if a command has no option of that name, so it
- * can never hide one.
+ * Options and commands of perf, in two tables.  A row is used only if sonde has no option or
+ * command of that name, so it can never hide one.
  */
 #include "cli/perf_habits.h"
 
@@ -13,8 +13,10 @@ struct habit {
 	const char *answer;
 };
 
-#define RECORDS " record run "
-#define REPORTS " report run diff annotate "
+#define RECORDS	     " record run "
+#define REPORTS	     " report run diff annotate "
+#define NO_ADDRESSES "sonde records no addresses of memory accesses: keep perf for them"
+#define HAS_NAMES    "a recording of sonde already has all names, and opens on any machine"
 
 static const struct habit habits[] = {
 	{RECORDS, 'g', "call-graph",
@@ -30,6 +32,12 @@ static const struct habit habits[] = {
 		"sonde records all CPUs with --all, and 'sonde report --level cpu' shows each"},
 	{RECORDS, 'm', "mmap-pages", "sonde chooses its buffers itself: leave it out"},
 	{RECORDS, 0, "max-size", "sonde's word is --keep TIME: only the last TIME is kept"},
+	{RECORDS, 0, "overwrite", "sonde's word is --keep TIME: only the last TIME is kept"},
+	{RECORDS, 0, "switch-output",
+		"sonde's word is --keep TIME, with a dump at each SIGUSR2 or --control command"},
+	{RECORDS, 0, "off-cpu",
+		"sonde always records off-CPU time: leave it out, and see 'sonde report --metric "
+		"blocked-time'"},
 	{REPORTS, 'G', "inverted", "sonde's trees begin with the callers already: leave it out"},
 	{REPORTS, 0, "no-inline", "sonde's word is --inline no"},
 	{REPORTS, 0, "comm", "sonde's words are --pid NAME and --thread NAME"},
@@ -49,7 +57,7 @@ static const struct habit habits[] = {
 		"sonde sorts by exclusive figures already: leave it out"},
 	{REPORTS, 0, "percent-limit", "sonde's word is --limit N, the number of rows"},
 	{REPORTS, 0, "comms", "sonde's words are --pid NAME and --thread NAME"},
-	{REPORTS, 'd', "dsos", "sonde's word is --when MODULE, as in --when libc.so.6"},
+	{REPORTS, 'd', "dsos", "sonde's word is --when, as in --when \"'libc.so.6'\""},
 	{REPORTS, 'S', "symbols", "sonde's word is --focus REGEX"},
 };
 
@@ -70,6 +78,37 @@ const char *perf_habit(const char *command, char short_name, struct str long_nam
 
 		if ((is_short || is_long) && is_of(h, command))
 			return h->answer;
+	}
+	return NULL;
+}
+
+static const struct {
+	const char *name;
+	const char *answer;
+} command_habits[] = {
+	{"archive", HAS_NAMES},
+	{"buildid-cache", HAS_NAMES},
+	{"c2c", NO_ADDRESSES},
+	{"inject", HAS_NAMES},
+	{"list", "sonde's words are 'sonde record -e list'"},
+	{"lock", "sonde's words are 'sonde record --locks'"},
+	{"mem", NO_ADDRESSES},
+	{"sched", "sonde always records waits: 'sonde report --metric blocked-time'; 'sonde record "
+		  "--wakers' adds who ends them"},
+	{"script", "sonde's words are 'sonde report --format folded', or 'sonde convert FILE -o "
+		   "OUT.perf.txt' for perf's own text"},
+	{"stat", "sonde counts events with 'sonde record -e LIST', and 'sonde report --metric all' "
+		 "shows them by function"},
+	{"timechart", "sonde's words are 'sonde report --format html', with threads over time"},
+	{"trace", "sonde does not list system calls; 'sonde report --metric blocked-time' shows "
+		  "which ones wait"},
+};
+
+const char *perf_command_habit(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(command_habits); i++) {
+		if (strcmp(command_habits[i].name, name) == 0)
+			return command_habits[i].answer;
 	}
 	return NULL;
 }

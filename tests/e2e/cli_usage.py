@@ -51,9 +51,21 @@ def test_habits_of_perf():
 		(["report", "-p", "x"], "--view callers"), (["annotate", "-i", "x"], "without an option")):
 		err = one_line(sonde(*args), 125 if args[0] == "record" else 2)
 		assert "is perf's option: " in err and word in err, err
+	for args, word in ((["record", "--overwrite"], "--keep TIME"), (["record", "--switch-output"], "SIGUSR2"),
+		(["record", "--off-cpu"], "--metric blocked-time"), (["report", "--dsos=x"], "--when \"'libc.so.6'\"")):
+		err = one_line(sonde(*args), 125 if args[0] == "record" else 2)
+		assert "is perf's option: " in err and word in err, err
 	# What other commands lack is not perf's.
 	assert "perf" not in one_line(sonde("convert", "--stdio"), 2)
 	assert "perf" not in one_line(sonde("report", "-Z"), 2)
+
+
+def test_commands_of_perf():
+	for name, word in (("stat", "--metric all"), ("script", "--format folded"), ("list", "record -e list"),
+		("sched", "blocked-time"), ("lock", "record --locks"), ("mem", "keep perf"), ("c2c", "keep perf"),
+		("trace", "blocked-time"), ("inject", "all names")):
+		err = one_line(sonde(name, "x"), 2)
+		assert f"'{name}' is perf's command: " in err and word in err, err
 
 
 def test_unknown_choice():
