@@ -51,9 +51,10 @@ end
 
 # What is compared elsewhere, or takes a server (record_attach), a control group (record_labels), rights
 # (record_machine), a gmon.out (report_gmon), a client (serve_mcp), what runs (top), a program
-# with zones (live) or the folder of a tracer (report_traces).
+# with zones (live), the folder of a tracer (report_traces), or gdb or CMake (howto).
 ELSEWHERE = re.compile(
-	r"sonde report (gmon\.out|state\.zones|uftrace\.data|\S+\.er\b)|sonde record (-p|--cgroup|-a) |sonde (live|serve|top)\b")
+	r"sonde report (gmon\.out|state\.zones|uftrace\.data|\S+\.er\b|part\.prof|tests\.prof|build-profile/)"
+	r"|sonde record (-p|--cgroup|-a|.* gdb|.* ctest) |sonde (live|serve|top)\b")
 # Files as other tools name them: which the pages show, and what is written so here.
 OTHERS = {"cpu.pprof": "pprof", "old.pprof": "pprof", "callgrind.out.1234": "callgrind", "profile.json.gz": "firefox",
 	"app.speedscope.json": "speedscope", "profiles.otlp": "otlp", "perf.txt": "perf-script"}
@@ -78,6 +79,10 @@ def page_commands():
 		if path.name == "other-tools.md":
 			for command in re.findall(r"^\|.* `(sonde [^`]*)` \|$", text, re.MULTILINE):
 				yield path.name, command
+		if path.name == "from-other-profilers.md":
+			for row in re.findall(r"^\|.*$", text, re.MULTILINE):
+				for command in re.findall(r"`(sonde [^`]*)`", row):
+					yield path.name, command
 		for block in re.findall(r"^```\w*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
 			if not block.startswith("$ "):
 				for command in re.findall(r"^(?:build/)?(sonde .*)$", block, re.MULTILINE):
@@ -109,7 +114,7 @@ def write_files_of_others(folder):
 
 def test_commands_that_read(folder):
 	(folder / "app.dump").write_text(PROFILE)
-	for name in ("sonde", "app", "old", "before", "after", "slow", "fast", "run1", "run2", "run3", "all", "lisp", "redis",
+	for name in ("sonde", "app", "old", "new", "before", "after", "slow", "fast", "run1", "run2", "run3", "all", "lisp", "redis",
 		*(f"{side}-{i}" for side in ("old", "new", "before", "after") for i in (1, 2, 3))):
 		check(sonde("convert", folder / "app.dump", "-o", folder / f"{name}.prof"))
 	for name in ("stacks", "host1", "host2"):
