@@ -82,7 +82,7 @@ def page_commands():
 		if path.name == "from-other-profilers.md":
 			for row in re.findall(r"^\|.*$", text, re.MULTILINE):
 				for command in re.findall(r"`(sonde [^`]*)`", row):
-					yield path.name, command
+					yield path.name, command.replace("\\|", "|")
 		for block in re.findall(r"^```\w*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
 			if not block.startswith("$ "):
 				for command in re.findall(r"^(?:build/)?(sonde .*)$", block, re.MULTILINE):
