@@ -331,6 +331,20 @@ static bool offers_column(const struct question *o, const struct view *view, enu
 	return view_has_column(view, id) && (o->is_difference || !columns[id].of_difference);
 }
 
+/* What perf sorts by is often what sonde's rows stand for; NULL: none of these. */
+static const char *level_of_sort(struct str name)
+{
+	static const char *const levels[][2] = {{"comm", "process"}, {"cpu", "cpu"},
+		{"dso", "module"}, {"pid", "process"}, {"srcfile", "file"}, {"srcline", "line"},
+		{"sym", "function"}, {"symbol", "function"}, {"tid", "thread"}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
+		if (str_equal(str_from(levels[i][0]), name))
+			return levels[i][1];
+	}
+	return NULL;
+}
+
 /* For a name that resembles no column: lists all columns. */
 static struct error *no_column(
 	const struct question *o, const struct view *view, struct str name, const char *option)
@@ -350,6 +364,7 @@ static struct error *find_column(const struct question *o, const struct view *vi
 	const char *option, enum column_id *id)
 {
 	struct nearest n;
+	const char *level;
 
 	nearest_init(&n, name);
 	for (enum column_id c = 0; c < COLUMN_COUNT; c++) {
@@ -361,6 +376,11 @@ static struct error *find_column(const struct question *o, const struct view *vi
 		}
 		nearest_offer(&n, str_from(columns[c].key));
 	}
+	level = level_of_sort(name);
+	if (level && strcmp(option, "--sort") == 0)
+		return error_new(ERROR_USAGE,
+			"--sort: '%.*s' is not a column; for such rows, use --level %s",
+			STR_ARG(name), level);
 	if (n.best.size)
 		return error_new(ERROR_USAGE,
 			"%s: view %s has no column '%.*s'; did you mean '%.*s'?", option,

@@ -55,6 +55,10 @@ def test_habits_of_perf():
 		(["record", "--off-cpu"], "--metric blocked-time"), (["report", "--dsos=x"], "--when \"'libc.so.6'\"")):
 		err = one_line(sonde(*args), 125 if args[0] == "record" else 2)
 		assert "is perf's option: " in err and word in err, err
+	for column, level in (("dso", "module"), ("comm", "process"), ("pid", "process"), ("sym", "function"), ("srcline", "line")):
+		err = one_line(sonde("report", "-", "--sort", column, input="a 1\n"), 2)
+		assert f"'{column}' is not a column" in err and f"use --level {level};" in err, err
+	assert "has no column 'dso'" in one_line(sonde("report", "-", "--format", "csv", "--columns", "dso", input="a 1\n"), 2)
 	# What other commands lack is not perf's.
 	assert "perf" not in one_line(sonde("convert", "--stdio"), 2)
 	assert "perf" not in one_line(sonde("report", "-Z"), 2)
