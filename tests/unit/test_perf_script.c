@@ -425,6 +425,28 @@ static void ends_of_lines_and_files(void **state)
 		"a`f 11\n");
 }
 
+/* What `uniq -c` prints begins with a number and a name as well, but not in an address's place. */
+static void counted_lines_are_not_frames(void **state)
+{
+	static const char *const others[] = {
+		"      3 main\n     12 worker\n    140 parse line\n",
+		"1234567 names\n12345678 more names\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		struct profile *p = NULL;
+		struct error *err = try_read(str_from(others[i]), NULL, &p);
+
+		assert_non_null(err);
+		error_destroy(err);
+	}
+	/* Addresses without a letter, of frames without a sample's first line. */
+	profile_destroy(read_text(STR("          401136 main\n          401020 start\n")));
+	profile_destroy(read_text(STR("\t          401136 main (/bin/x)\n")));
+	profile_destroy(read_text(STR("    401136 main (/bin/x)\n")));
+}
+
 static void no_sample_is_an_error(void **state)
 {
 	struct profile *p = NULL;
@@ -641,6 +663,7 @@ int main(void)
 		cmocka_unit_test(names_of_programs),
 		cmocka_unit_test(what_is_no_sample),
 		cmocka_unit_test(ends_of_lines_and_files),
+		cmocka_unit_test(counted_lines_are_not_frames),
 		cmocka_unit_test(no_sample_is_an_error),
 		cmocka_unit_test(renamed_threads_are_two),
 		cmocka_unit_test(written_for_other_tools),

@@ -689,8 +689,25 @@ static struct error *perf_script_read(const struct reader_input *input, struct b
 
 /* What the first lines look like. */
 struct looks {
-	unsigned int heads, frames, others;
+	unsigned int heads, frames, counted, others;
 };
+
+/*
+ * Whether a line that may be a frame is rather one of `uniq -c`, "   1234 name": perf puts an
+ * address in 16 columns, uniq a count in 7.
+ */
+static bool is_counted(struct str line)
+{
+	size_t at = 0, digits;
+
+	while (at < line.size && line.data[at] == ' ')
+		at++;
+	digits = at;
+	while (at < line.size && line.data[at] >= '0' && line.data[at] <= '9')
+		at++;
+	return at > digits && at < 16 && at < line.size && line.data[at] == ' ' &&
+	       line.data[line.size - 1] != ')';
+}
 
 static void look_at(struct looks *looks, struct str line)
 {
@@ -699,12 +716,14 @@ static void look_at(struct looks *looks, struct str line)
 
 	if (line.data[0] == '#')
 		return;
-	if (perf_head_scan(line, &head) != PERF_HEAD_NONE)
+	if (perf_head_scan(line, &head) != PERF_HEAD_NONE) {
 		looks->heads++;
-	else if (perf_frame_scan(line, &frame) && frame.name.size)
+	} else if (perf_frame_scan(line, &frame) && frame.name.size) {
 		looks->frames++;
-	else
+		looks->counted += is_counted(line);
+	} else {
 		looks->others += !is_indented(line);
+	}
 }
 
 /* A sample's first line, followed by a frame on it or below it, identifies the format. */
@@ -724,7 +743,7 @@ static int perf_script_bid(const uint8_t *data, size_t size)
 		return 0;
 	if (looks.heads)
 		return 70;
-	return looks.frames ? 30 : 0;
+	return looks.frames > looks.counted ? 30 : 0;
 }
 
 const struct reader reader_perf_script = {
