@@ -112,6 +112,12 @@ static void order(const struct profile *p, struct lane *lanes, size_t count)
 	free(of_process);
 }
 
+struct str lanes_unit(const struct profile *profile, metric_id metric)
+{
+	(void)profile_find_metric(profile, STR("cpu-time"), &metric);
+	return profile_string(profile, profile->metrics[metric.i].unit);
+}
+
 struct time_slices lanes_span(const struct selection *selection, uint32_t count)
 {
 	const struct samples *s = &selection->profile->samples;

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "../random_profile.h"
-#include "analysis/lanes.h"
+#include "analysis/lane_groups.h"
 #include "model/builder.h"
 
 #define SAMPLES 300u
@@ -29,9 +29,10 @@ static struct profile *recorded(struct random *r)
 	builder_metric(b, STR("real-time"), STR("ns"));
 	builder_metric(b, STR("blocked-time"), STR("ns"));
 	builder_metric(b, STR("preempted-time"), STR("ns"));
-	process_id process = builder_process(b, 1, 0, STR("p"));
+	process_id processes[] = {
+		builder_process(b, 1, 0, STR("p")), builder_process(b, 9, 0, STR("q"))};
 	for (uint32_t i = 0; i < THREADS; i++)
-		threads[i] = builder_thread(b, 1 + i, process, 0, STR("t"));
+		threads[i] = builder_thread(b, 1 + i, processes[i == 2], 0, STR("t"));
 	for (uint32_t i = 0; i < 2; i++) {
 		object_id object = builder_object(b, i ? STR("[kernel]") : STR("/bin/x"), STR(""),
 			i ? OBJECT_KERNEL : OBJECT_USER);
@@ -132,9 +133,56 @@ static void the_busiest_come_first(void **state)
 
 	(void)state;
 	for (size_t i = 1; i < lanes->count; i++)
-		assert_true(lanes->lanes[i - 1].total[LANE_USER] +
-				    lanes->lanes[i - 1].total[LANE_KERNEL] >=
-			    lanes->lanes[i].total[LANE_USER] + lanes->lanes[i].total[LANE_KERNEL]);
+		assert_true(p->threads[lanes->lanes[i - 1].thread].process.i !=
+				    p->threads[lanes->lanes[i].thread].process.i ||
+			    lanes->lanes[i - 1].total[LANE_USER] +
+					    lanes->lanes[i - 1].total[LANE_KERNEL] >=
+				    lanes->lanes[i].total[LANE_USER] +
+					    lanes->lanes[i].total[LANE_KERNEL]);
+	arena_destroy(arena);
+	profile_destroy(p);
+}
+
+static void processes_sum_their_threads(void **state)
+{
+	struct random r = random_from(13);
+	struct profile *p = recorded(&r);
+	struct arena *arena = arena_create();
+	const struct selection *selection = selection_all(p, arena);
+	const struct lanes *lanes =
+		lanes_analyse(selection, (metric_id){0}, lanes_span(selection, 50), arena);
+	const struct lane_groups *groups = lane_groups_analyse(lanes, p, arena);
+	size_t members = 0;
+
+	(void)state;
+	assert_int_equal(groups->count, 2);
+	for (size_t g = 0; g < 2; g++) {
+		const struct lane_group *group = &groups->groups[g];
+		int64_t peak = 0;
+
+		assert_int_equal(group->first, members);
+		members += group->count;
+		for (uint32_t k = 0; k < 50; k++) {
+			int64_t here = 0;
+
+			for (enum lane_kind kind = 0; kind < LANE_KIND_COUNT; kind++) {
+				const int64_t *of = group->sum.weight[kind];
+				int64_t sum = 0;
+
+				for (size_t i = 0; i < group->count; i++) {
+					const int64_t *weight =
+						lanes->lanes[group->first + i].weight[kind];
+
+					sum += weight ? weight[k] : 0;
+				}
+				assert_int_equal(of ? of[k] : 0, sum);
+				here += kind == LANE_BLOCKED ? 0 : sum;
+			}
+			peak = here > peak ? here : peak;
+		}
+		assert_int_equal(group->peak, peak);
+	}
+	assert_int_equal(members, THREADS);
 	arena_destroy(arena);
 	profile_destroy(p);
 }
@@ -144,6 +192,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slices_are_what_was_spent_in_them),
 		cmocka_unit_test(the_busiest_come_first),
+		cmocka_unit_test(processes_sum_their_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
