@@ -3,8 +3,8 @@
  *
  * The page puts a file's bytes, or a request as JSON, into memory of page_alloc and calls
  * page_open, which frees the bytes, or page_ask.  The answer is at page_reply, page_reply_size
- * bytes long, until the next call: JSON, or for page_ask's "flame" and "lanes" the form of reply.h.
- * Every failure is {"error": "one line"}.
+ * bytes long, until the next call: JSON, or for page_ask's "flame", "lanes" and "marks" the form of
+ * reply.h.  Every failure is {"error": "one line"}.
  *
  * A request is {"ask": WHAT, "profile": N, "options": [[NAME, VALUE], …]}; options are those of
  * `sonde report`, by the same names, in the same order, so that an answer is the command line's:
@@ -13,8 +13,12 @@
  *		callers, and callees, of each entry at most
  *	text	what `sonde report --text` prints
  *	flame	the call tree as boxes (analysis/flame.h), with their names: all, or with the option
- *		"limit" the heaviest, how many are "left_out", and the "least" weight of the others
- *	lanes	the threads over time, in "slices" slices of "from" to "to" ns, or of all time
+ *		"limit" the heaviest, how many are "left_out", and the "least" weight of the others;
+ *		with "old", of the difference (change_boxes.h), with "by_old" 1 as wide as the old
+ *	lanes	the threads over time, in "slices" slices of "from" to "to" ns, or of all time; and
+ *		their sums by process
+ *	marks	what is on the lanes of "threads", by the ids that lanes gives them: zones and
+ *		events (thread_marks.h), in those slices
  *	about	the profile itself: metrics, threads, where it is from, how well it was sampled
  *	diff	what `sonde diff --format json` prints of the profile "old" and this one
  *	annotate	what `sonde annotate --format json` prints of "function", with the code of
@@ -28,20 +32,23 @@
 
 #include "analysis/certificate.h"
 #include "analysis/flame.h"
-#include "analysis/lanes.h"
+#include "analysis/lane_groups.h"
 #include "base/alloc.h"
 #include "base/decompress.h"
 #include "base/json_reader.h"
 #include "code/annotate_session.h"
 #include "code/carried_code.h"
+#include "page/change_boxes.h"
 #include "page/reply.h"
+#include "page/thread_marks.h"
 #include "session/comparison.h"
 #include "session/session.h"
 #include "view/svg/colours.h"
 #include "view/views.h"
 
-#define EXPORT(name) __attribute__((export_name(name), used))
-#define PROFILES_MAX 8u
+#define EXPORT(name)	 __attribute__((export_name(name), used))
+#define PROFILES_MAX	 8u
+#define MARKS_SLICES_MAX 4096u
 
 static struct session *sessions[PROFILES_MAX];
 static struct carried_code *codes[PROFILES_MAX]; /* NULL: none */
@@ -151,6 +158,9 @@ struct request {
 	struct question question;
 	uint64_t from_ns, to_ns; /* of lanes; to 0: all time */
 	uint32_t slices;
+	uint32_t threads[THREAD_MARKS_MAX];
+	size_t thread_count;
+	bool is_by_old; /* boxes of a difference are as wide as the old profile */
 };
 
 static char *copy(struct request *r, struct str text)
@@ -191,6 +201,18 @@ static struct error *read_options(struct request *r, struct json_reader *json)
 	return err;
 }
 
+static void read_threads(struct request *r, struct json_reader *json)
+{
+	int64_t number;
+
+	if (!json_array(json))
+		return;
+	while (json_element(json))
+		if (json_int(json, &number) && number >= 0 && number < NO_ID &&
+			r->thread_count < THREAD_MARKS_MAX)
+			r->threads[r->thread_count++] = (uint32_t)number;
+}
+
 static struct error *choose_session(struct request *r, int64_t number)
 {
 	if (number < 0 || (uint64_t)number >= session_count)
@@ -217,12 +239,18 @@ static struct error *read_member(struct request *r, struct json_reader *json, st
 			r->function = copy(r, text);
 		return NULL;
 	}
+	if (str_equal(key, STR("threads"))) {
+		read_threads(r, json);
+		return NULL;
+	}
 	if (!json_int(json, &number) || number < 0)
 		return NULL;
 	if (str_equal(key, STR("profile")))
 		return choose_session(r, number);
 	if (str_equal(key, STR("old")) && (uint64_t)number < session_count)
 		r->old = sessions[number];
+	else if (str_equal(key, STR("by_old")))
+		r->is_by_old = number != 0;
 	else if (str_equal(key, STR("from")))
 		r->from_ns = (uint64_t)number;
 	else if (str_equal(key, STR("to")))
@@ -320,6 +348,25 @@ static struct error *ask_text(struct request *r)
 	return draw_report(r, "text");
 }
 
+/* A difference of the profile and the old one; both are for the caller to free, also on errors. */
+static struct error *compare(
+	struct request *r, struct comparison **comparison, struct answer **made)
+{
+	struct error *err = NULL;
+
+	r->question.is_difference = true;
+	if (r->old == NULL)
+		err = error_new(ERROR_USAGE, "a difference is asked of two profiles");
+	if (err == NULL)
+		err = question_settle(&r->question);
+	if (err == NULL)
+		err = comparison_of(session_profile(r->old), session_profile(r->session), false,
+			&r->question, comparison);
+	if (err == NULL)
+		err = comparison_ask(*comparison, &r->question, made);
+	return err;
+}
+
 static struct error *ask_diff(struct request *r)
 {
 	const struct text_style style = {0};
@@ -328,22 +375,40 @@ static struct error *ask_diff(struct request *r)
 	struct sink sink;
 	struct error *err = question_put(&r->question, "format", "json");
 
-	r->question.is_difference = true;
-	if (err == NULL && r->old == NULL)
-		err = error_new(ERROR_USAGE, "a difference is asked of two profiles");
 	if (err == NULL)
-		err = question_settle(&r->question);
-	if (err == NULL)
-		err = comparison_of(session_profile(r->old), session_profile(r->session), false,
-			&r->question, &comparison);
-	if (err == NULL)
-		err = comparison_ask(comparison, &r->question, &made);
+		err = compare(r, &comparison, &made);
 	if (err == NULL) {
 		sink_init_memory(&sink);
 		answer_draw(made, &style, &sink);
 		reply_begin(&reply);
 		strbuf_deinit(&reply.bytes);
 		reply.bytes = sink.text;
+	}
+	answer_destroy(made);
+	comparison_close(comparison);
+	return err;
+}
+
+/* All rows are made, as chance is tested in all; the limit is one of boxes. */
+static struct error *ask_change_flame(struct request *r)
+{
+	struct comparison *comparison = NULL;
+	struct answer *made = NULL;
+	size_t limit = r->question.limit > 0 ? (size_t)r->question.limit : 0;
+	struct error *err = question_put(&r->question, "view", "tree");
+
+	if (err == NULL)
+		err = question_put(&r->question, "limit", "0");
+	if (err == NULL)
+		err = compare(r, &comparison, &made);
+	if (err == NULL) {
+		const struct report *report = made->reports[0];
+
+		reply_begin(&reply);
+		json_put_object(&reply.json);
+		put_text("unit", profile_string(report->profile, report_metric(report).unit));
+		put_change_boxes(&reply, report, r->is_by_old, limit);
+		reply_end(&reply);
 	}
 	answer_destroy(made);
 	comparison_close(comparison);
@@ -377,26 +442,6 @@ static struct error *ask_annotate(struct request *r)
 	strbuf_deinit(&reply.bytes);
 	reply.bytes = sink.text;
 	return NULL;
-}
-
-/* What boxes show of entities: [name, module, colour] each. */
-static void put_entities(const struct report *report, const struct svg_colours *colours,
-	const uint32_t *used, size_t count)
-{
-	json_put_key(&reply.json, "names");
-	json_put_array(&reply.json);
-	for (size_t i = 0; i < count; i++) {
-		const struct entity *e = entity_tree_entity(report->tree, used[i]);
-		struct strbuf label = {0};
-
-		json_put_array(&reply.json);
-		json_put_string(&reply.json, entity_label(e, &label));
-		json_put_string(&reply.json, e->module);
-		json_put_unsigned(&reply.json, svg_colour(colours, e));
-		json_put_end(&reply.json);
-		strbuf_deinit(&label);
-	}
-	json_put_end(&reply.json);
 }
 
 /* [row]: the first stub below it, the box that recursion goes on in. */
@@ -456,15 +501,18 @@ static void fill_boxes(const struct report *report, const struct flame *flame,
 	free(jump);
 	svg_colours_init(&colours, tree, report->tree, flame);
 	put_number("colour", svg_colour(&colours, NULL));
-	put_entities(report, &colours, used, count);
+	put_entities(&reply, report, &colours, used, count);
 	svg_colours_deinit(&colours);
 }
 
 static struct error *ask_flame(struct request *r)
 {
 	struct answer *made;
-	struct error *err = question_put(&r->question, "view", "tree");
+	struct error *err;
 
+	if (r->old)
+		return ask_change_flame(r);
+	err = question_put(&r->question, "view", "tree");
 	if (err == NULL && r->question.limit < 0)
 		err = question_put(&r->question, "limit", "0");
 	r->question.has_widths = true;
@@ -502,48 +550,83 @@ static struct error *ask_flame(struct request *r)
 	return NULL;
 }
 
+static void put_process(const struct profile *p, const struct lane *lane)
+{
+	const struct process *process = &p->processes[p->threads[lane->thread].process.i];
+
+	put_text("process", profile_string(p, process->name));
+	json_put_key(&reply.json, "pid");
+	json_put_int(&reply.json, process->pid);
+}
+
 static void put_lane(const struct profile *p, const struct lane *lane, size_t number)
 {
 	json_put_object(&reply.json);
 	if (lane->thread != NO_ID) {
 		const struct thread *t = &p->threads[lane->thread];
-		const struct process *process = &p->processes[t->process.i];
 
 		put_text("thread", profile_string(p, t->name));
 		json_put_key(&reply.json, "tid");
 		json_put_int(&reply.json, t->tid);
-		put_text("process", profile_string(p, process->name));
-		json_put_key(&reply.json, "pid");
-		json_put_int(&reply.json, process->pid);
+		put_number("id", lane->thread);
+		put_process(p, lane);
 	}
-	json_put_key(&reply.json, "kinds");
-	json_put_object(&reply.json);
-	for (enum lane_kind kind = 0; kind < LANE_KIND_COUNT; kind++)
-		if (lane->weight[kind]) {
-			json_put_key(&reply.json, lane_kind_names[kind]);
-			json_put_int(&reply.json, lane->total[kind]);
-		}
-	json_put_end(&reply.json);
 	put_number("number", number);
 	json_put_end(&reply.json);
 }
 
-static void put_lane_columns(const struct lanes *lanes, struct arena *arena)
+static void put_group(const struct profile *p, const struct lane_group *group, size_t number)
 {
+	json_put_object(&reply.json);
+	if (group->sum.thread != NO_ID)
+		put_process(p, &group->sum);
+	put_number("first", group->first);
+	put_number("count", group->count);
+	put_number("peak", (uint64_t)group->peak);
+	put_number("number", number);
+	json_put_end(&reply.json);
+}
+
+/* letter: what the columns' names begin with. */
+static void put_lane_columns(
+	const char *letter, size_t number, const struct lane *lane, uint32_t slices, double *values)
+{
+	for (enum lane_kind kind = 0; kind < LANE_KIND_COUNT; kind++) {
+		const int64_t *weight = lane->weight[kind];
+		char name[64];
+
+		if (weight == NULL)
+			continue;
+		for (uint32_t k = 0; k < slices; k++)
+			values[k] = (double)weight[k];
+		(void)snprintf(
+			name, sizeof(name), "%s%zu.%s", letter, number, lane_kind_names[kind]);
+		reply_put_f64(&reply, name, values, slices);
+	}
+}
+
+/* Of processes with one thread, the thread's columns are the sum. */
+static void put_lanes(const struct profile *p, const struct lanes *lanes, struct arena *arena)
+{
+	const struct lane_groups *groups = lane_groups_analyse(lanes, p, arena);
 	double *values = ARENA_ARRAY(arena, double, lanes->slices.count);
 
+	json_put_key(&reply.json, "lanes");
+	json_put_array(&reply.json);
 	for (size_t i = 0; i < lanes->count; i++)
-		for (enum lane_kind kind = 0; kind < LANE_KIND_COUNT; kind++) {
-			const int64_t *weight = lanes->lanes[i].weight[kind];
-			char name[64];
-
-			if (weight == NULL)
-				continue;
-			for (uint32_t k = 0; k < lanes->slices.count; k++)
-				values[k] = (double)weight[k];
-			(void)snprintf(name, sizeof(name), "%zu.%s", i, lane_kind_names[kind]);
-			reply_put_f64(&reply, name, values, lanes->slices.count);
-		}
+		put_lane(p, &lanes->lanes[i], i);
+	json_put_end(&reply.json);
+	json_put_key(&reply.json, "processes");
+	json_put_array(&reply.json);
+	for (size_t i = 0; i < groups->count; i++)
+		put_group(p, &groups->groups[i], i);
+	json_put_end(&reply.json);
+	for (size_t i = 0; i < lanes->count; i++)
+		put_lane_columns("", i, &lanes->lanes[i], lanes->slices.count, values);
+	for (size_t i = 0; i < groups->count; i++)
+		if (groups->groups[i].count > 1)
+			put_lane_columns(
+				"p", i, &groups->groups[i].sum, lanes->slices.count, values);
 }
 
 /* The ticks of all streams: number, start and end of each. */
@@ -577,43 +660,84 @@ static void put_ticks(const struct profile *p, struct arena *arena)
 	reply_put_f64(&reply, "tick_end", end, p->tick_count);
 }
 
-static struct error *ask_lanes(struct request *r)
+/* The slices that are asked for; all of what is shown, without times. */
+static struct time_slices slices_of(const struct request *r, const struct selection *selection)
 {
-	struct answer *made;
+	uint32_t count = r->slices ? r->slices : 1;
+
+	if (r->to_ns > r->from_ns)
+		return (struct time_slices){
+			r->from_ns, (r->to_ns - r->from_ns + count - 1) / count, count};
+	return lanes_span(selection, count);
+}
+
+static struct error *answer_over_time(struct request *r, struct answer **made)
+{
 	struct error *err = profile_needs_times(session_profile(r->session));
 
 	if (err == NULL)
 		err = question_put(&r->question, "view", "stats");
-	if (err == NULL)
-		err = answer(r, &made);
+	return err ? err : answer(r, made);
+}
+
+static void put_slices(struct time_slices slices)
+{
+	put_number("begin", slices.begin_ns);
+	put_number("slice", slices.slice_ns);
+	put_number("slices", slices.count);
+}
+
+static struct error *ask_lanes(struct request *r)
+{
+	struct answer *made;
+	struct error *err = answer_over_time(r, &made);
+
 	if (err)
 		return err;
 	const struct report *report = made->reports[0];
-	const struct profile *p = report->profile;
 	struct arena *arena = arena_create();
-	uint32_t count = r->slices ? r->slices : 1;
-	struct time_slices slices = lanes_span(report->selection, count);
-
-	if (r->to_ns > r->from_ns)
-		slices = (struct time_slices){
-			r->from_ns, (r->to_ns - r->from_ns + count - 1) / count, count};
+	struct time_slices slices = slices_of(r, report->selection),
+			   whole = r->to_ns > r->from_ns ? lanes_span(report->selection, 1)
+							 : slices;
 	const struct lanes *lanes =
 		lanes_analyse(report->selection, report->query.metric, slices, arena);
 
 	reply_begin(&reply);
 	json_put_object(&reply.json);
-	put_number("begin", slices.begin_ns);
-	put_number("slice", slices.slice_ns);
-	put_number("slices", slices.count);
-	json_put_key(&reply.json, "lanes");
-	json_put_array(&reply.json);
-	for (size_t i = 0; i < lanes->count; i++)
-		put_lane(p, &lanes->lanes[i], i);
-	json_put_end(&reply.json);
-	put_ticks(p, arena);
-	put_lane_columns(lanes, arena);
+	put_slices(slices);
+	put_number("whole_begin", whole.begin_ns);
+	put_number("whole_end", whole.begin_ns + whole.slice_ns * whole.count);
+	put_text("unit", lanes_unit(report->profile, report->query.metric));
+	put_ticks(report->profile, arena);
+	put_lanes(report->profile, lanes, arena);
 	reply_end(&reply);
 	arena_destroy(arena);
+	answer_destroy(made);
+	return NULL;
+}
+
+static struct error *ask_marks(struct request *r)
+{
+	const struct profile *p = session_profile(r->session);
+	struct answer *made;
+	struct error *err = profile_needs_threads(p);
+
+	for (size_t i = 0; i < r->thread_count && err == NULL; i++)
+		if (r->threads[i] >= p->thread_count)
+			err = error_new(ERROR_USAGE, "there is no thread number %u", r->threads[i]);
+	if (r->slices > MARKS_SLICES_MAX)
+		r->slices = MARKS_SLICES_MAX;
+	if (err == NULL)
+		err = answer_over_time(r, &made);
+	if (err)
+		return err;
+	struct time_slices slices = slices_of(r, made->reports[0]->selection);
+
+	reply_begin(&reply);
+	json_put_object(&reply.json);
+	put_slices(slices);
+	put_thread_marks(&reply, made->reports[0], r->threads, r->thread_count, slices);
+	reply_end(&reply);
 	answer_destroy(made);
 	return NULL;
 }
@@ -645,6 +769,8 @@ static void put_knowledge(const struct profile *p)
 	json_put_key(&reply.json, "has_zones");
 	json_put_bool(&reply.json, p->samples.count > 0 && p->samples.zone);
 	put_number("ticks", p->tick_count);
+	json_put_key(&reply.json, "has_zone_events");
+	json_put_bool(&reply.json, p->zone_events.count > 0);
 }
 
 static struct error *ask_about(struct request *r)
@@ -679,6 +805,7 @@ static const struct {
 	{"text", ask_text},
 	{"flame", ask_flame},
 	{"lanes", ask_lanes},
+	{"marks", ask_marks},
 	{"about", ask_about},
 	{"annotate", ask_annotate},
 	{"diff", ask_diff},

@@ -138,7 +138,8 @@ def test_requests_that_make_no_sense_are_refused(folder):
 	wrong = ({}, {"ask": "report"}, {"ask": "nothing", "profile": 0}, {"ask": "report", "profile": 9}, [], "text", 7,
 		{"ask": "report", "profile": 0, "options": [["view", "nothing"]]}, {"ask": "report", "profile": 0, "options": [["nothing", "x"]]},
 		{"ask": "report", "profile": 0, "options": [["view"]]}, {"ask": "report", "profile": 0, "options": [["when", "(("]]},
-		{"ask": "lanes", "profile": 0, "slices": 10})
+		{"ask": "lanes", "profile": 0, "slices": 10}, {"ask": "marks", "profile": 0, "threads": [0], "slices": 10},
+		{"ask": "flame", "profile": 0, "old": 0, "options": [["view", "nothing"]]})
 	[[opened, *said]] = answers(page, [(path, "x", list(wrong))])
 	assert json.loads(opened) == {"profile": 0}, opened
 	for request, answer in zip(wrong, said):
