@@ -155,19 +155,27 @@ export function Tree({ report, state, search, limit, onSelect, onMore }: Shown<T
 // A function can have tens of thousands of callers.
 const FIRST_LINES = 200
 
+const WEIGHTLESS = 'each of these calls leads to another one of the function further in: its weight is counted there'
+
 function Lines({ title, lines, report, search, onSelect, base, count, onMore }: { title: string; lines: CallLine[]; report: Report<unknown>; search: RegExp | null; onSelect(s: Selected): void; base: number; count: number; onMore(): void }) {
+  // Last, and without weight: it is where the recursion goes on.
+  const [all, setAll] = useState(false), weightless = lines.findIndex(line => line.recursive && line.attributed === 0)
+  const hidden = all || weightless < 0 ? 0 : lines.length - weightless, shown = Math.min(count, lines.length - hidden)
   return (
     <section class="lines" aria-label={title}>
       <h2>{title}</h2>
       <ul>
-        {lines.slice(0, count).map((line, i) => <li key={i}>
+        {lines.slice(0, shown).map((line, i) => <li key={i}>
           <button class={search?.test(line.name) ? 'hit' : ''} disabled={line.name === '<Total>'} onClick={() => onSelect(chosen(line))}>
             <span class="name" title={line.name}>{line.name === '<Total>' ? '(outermost)' : line.name}{line.module && <em>{line.module}</em>}{line.recursive && <em class="indirect">recursive</em>}</span>
-            <span class="n" title={explain('attributed', line.attributed, report.metric.unit)}>{amount(line.attributed, report.metric.unit, report.total)}</span>
-            <span class="n p"><i class="bar" style={{ width: `${base ? Math.min(100 * Math.abs(line.attributed / base), 100) : 0}%` }} />{percent(line.attributed, report.total)}</span>
+            {line.recursive && line.attributed === 0 ? <span class="n" title={WEIGHTLESS}>–</span> : <>
+              <span class="n" title={explain('attributed', line.attributed, report.metric.unit)}>{amount(line.attributed, report.metric.unit, report.total)}</span>
+              <span class="n p"><i class="bar" style={{ width: `${base ? Math.min(100 * Math.abs(line.attributed / base), 100) : 0}%` }} />{percent(line.attributed, report.total)}</span>
+            </>}
           </button>
         </li>)}
-        {lines.length > count && <li><button onClick={onMore}>and {(lines.length - count).toLocaleString('en')} more: show ten times as many</button></li>}
+        {shown === count && lines.length - hidden > count && <li><button onClick={onMore}>and {(lines.length - hidden - count).toLocaleString('en')} more: show ten times as many</button></li>}
+        {hidden > 0 && <li><button title={WEIGHTLESS} onClick={() => setAll(true)}>↺ {hidden.toLocaleString('en')} in recursion only, without weight here</button></li>}
         {lines.length === 0 && <li class="empty">none</li>}
       </ul>
     </section>
