@@ -187,6 +187,181 @@ def test_a_slow_tick_and_why(folder):
 	assert len(chips) == 1 and chips[0].startswith("time"), chips
 
 
+def zoned(folder):
+	"""Two processes: a game whose threads enter and leave zones, some of them short, and fault pages; and a lone tool."""
+	r = random.Random(8)
+	names = ("_global", "frame", "physics", "draw", "job")
+	lines = ["sonde-dump 1", 'source "zoned"', 'metric "cpu-time" "ns" default', 'metric "samples" "count"', 'metric "page-faults" "count"',
+		'object zone "[zones]"', 'object user "/bin/game"']
+	for name in names:
+		lines += [f'function "{name}" object "[zones]"', "frame"]
+	lines += ['function "run" object "/bin/game"', "frame", 'process 7 start 0 "tool"', 'process 5 start 0 "game"', 'thread 7 process 0 start 0 "tool"',
+		'thread 5 process 1 start 0 "main"', 'thread 6 process 1 start 0 "worker"', "stack 0", 'stack 1 "_global"', 'stack 2 "frame"', 'stack 3 "physics"',
+		'stack 3 "draw"', 'stack 2 "job"', 'stack 1 "run"']
+	events, time = [], 1_000_000
+	for i in range(40):
+		physics = 30_000_000 if i == 20 else r.randrange(1_000_000, 2_000_000)
+		draw = r.randrange(3_000_000, 5_000_000)
+		events += [(1, time, 2), (1, time + 100_000, 3), (1, time + 100_000 + physics, 2), (1, time + 100_000 + physics, 4),
+			(1, time + 100_000 + physics + draw, 2), (1, time + 200_000 + physics + draw, 1)]
+		for k in range(30):
+			events += [(2, time + 1000 * k, 5), (2, time + 1000 * k + 400 + k, 1)]
+		time += 300_000 + physics + draw
+	lines += [f"sample 6 thread {1 + i % 2} time {(i + 1) * 1_000_000} weight 1000000 1 {3 * (i % 50 == 7)}" for i in range(time // 1_000_000)]
+	lines += [f"sample 6 thread 0 time {(i + 1) * 1_000_000} weight 1000000 1 0" for i in range(20)]
+	lines += [f"zone-event thread {thread} time {at} stack {stack}" for thread, at, stack in sorted(events, key=lambda e: (e[0], e[1]))]
+	path = folder / "zoned.dump"
+	path.write_text("\n".join(lines + ["end", ""]))
+	return path, events
+
+
+def bars_of(events, names):
+	"""What a walk of one thread's events finds: the name, start and end of each zone."""
+	caller, found, open_ = {2: 1, 3: 2, 4: 2, 5: 1}, [], []
+	for _, at, stack in events:
+		path = []
+		while stack in caller:
+			path.insert(0, stack)
+			stack = caller[stack]
+		while open_ and [zone for zone, _ in open_] != path[:len(open_)]:
+			zone, start = open_.pop()
+			found.append((names[zone], start, at))
+		open_ += [(zone, at) for zone in path[len(open_):]]
+	return found
+
+
+MARKS = """const lanes = await %s.lanes(0, [], 100), ids = lanes.head.lanes.map(l => l.id)
+	const marks = await %s.marks(0, [], ids, %%d, %%d, %%d), c = marks.columns
+	const bars = [...c.bar_zone.keys()].map(i => [c.bar_thread[i], marks.head.zones[c.bar_zone[i]][0], c.bar_start[i], c.bar_end[i], c.bar_count[i], c.bar_busy[i]])
+	const events = [...c.event_slice.keys()].map(i => [c.event_thread[i], marks.head.events[c.event_metric[i]], c.event_weight[i]])""" % (SESSION, SESSION)
+
+
+@harness.takes_long
+def test_a_selected_zone(folder):
+	"""Its figures, callers and callees are those of the level of zones, and its key keeps what was in it."""
+	path, _ = game(folder)
+	_, _, figures, called, _, chips, kept = drive(page_of(folder, path), ["press", "7"], ["click", f"{ROWS}:has-text('frame')"],
+		["texts", "aside .fig .n:not(.d)"], ["texts", "aside ul .name"], ["press", "f"], ["texts", ".chip"], ["texts", ".chip em"])
+	row = report(path, "--level", "zone", "--view", "callers", "--center", "frame")["rows"][0]
+	printed = check(sonde("report", path, "--text", "--level", "zone", "--view", "callers", "--center", "frame", "--percent", "raw")).out
+	assert len(figures) == 2 and all(figure in printed for figure in figures), (figures, printed)
+	assert called == [line["name"] for line in row["callers"] + row["callees"]] and {"physics", "draw"} < set(called), (called, row)
+	whole = report(path, "--view", "stats", "--zone", "^frame$")
+	assert len(chips) == 1 and chips[0].startswith("zone ^frame$") and kept == [f"{100 * whole['filters'][0]['kept'] / sum(r['exclusive'] for r in report(path, '--view', 'zones')['rows']):.1f}%"], (chips, kept)
+
+
+@harness.takes_long
+def test_callers_in_recursion_only(folder):
+	"""Lines without weight wait behind a button, which says why."""
+	path = folder / "mutual.folded"
+	path.write_text("main;even;odd;even;leaf 10\nmain;even 1\n")
+	row = report(path, "--view", "callers", "--center", "even")["rows"][0]
+	told = drive(page_of(folder, path), ["press", "3"], ["click", f"{ROWS}:has-text('even')"], ["press", "4"], ["texts", ".lines .name"],
+		["eval", "[...document.querySelectorAll('.lines li button')].filter(b => b.innerText.startsWith('↺')).map(b => [b.innerText, b.click()][0])"], ["texts", ".lines .name"])
+	hidden = [line["name"] for side in ("callers", "callees") for line in row[side] if line["recursive"] and not line["attributed"]]
+	assert hidden and len(told[5]) == len(told[3]) + len(hidden), (told, row)
+	assert all("without weight here" in text for text in told[4]) and told[4], told[4]
+
+
+@harness.takes_long
+def test_zones_on_lanes(folder):
+	"""All zones when near, bounded bars when far; a click on one selects its time, and zones are the command line's of that time."""
+	path, events = zoned(folder)
+	names = {2: "frame", 3: "physics", 4: "draw", 5: "job"}
+	out = page_of(folder, path)
+	ask = f"(async () => {{ {MARKS}; return [bars, events] }})()"
+	(near, faults), (far, _) = drive(out, ["eval", ask % (4000, 0, 500_000)], ["eval", ask % (100, 0, 400_000_000)])
+	threads = {1: [e for e in events if e[0] == 1], 2: [e for e in events if e[0] == 2]}
+	for thread, of in threads.items():
+		wanted = [bar for bar in bars_of(of, names) if bar[1] <= 500_000]
+		assert sorted((bar[1], bar[2], bar[3]) for bar in near if bar[0] == thread) == sorted(wanted), thread
+		every = bars_of(of, names)
+		shown = [bar for bar in far if bar[0] == thread]
+		assert sum(bar[4] for bar in shown) == len(every) and sum(bar[5] for bar in shown) == sum(end - start for _, start, end in every), thread
+	assert len(far) < 300 and any(bar[4] > 1 for bar in far)
+	slow = max((bar for bar in bars_of(threads[1], names) if bar[0] == "physics"), key=lambda bar: bar[2] - bar[1])
+	# Where that bar is, from the page's own scale: 168 pixels of labels, the thread's row, its second level.
+	place = """(() => { const c = document.querySelector('.timeline canvas'), plot = c.clientWidth - 180, row = [...document.querySelectorAll('.lane-label')].find(l => l.innerText.startsWith('main'))
+		return Promise.all([%s.lanes(0, [], 100)]).then(([l]) => [168 + (%d - l.head.whole_begin) / (l.head.whole_end - l.head.whole_begin) * plot, 20 + row.offsetTop + 22 + 14 + 7, row.offsetHeight]) })()"""
+	seen = "(async () => { while ([...document.querySelectorAll('.lane-label')].every(l => l.offsetHeight < 40)) await new Promise(requestAnimationFrame) })()"
+	x, y, height = drive(out, ["eval", seen], ["eval", place % (SESSION, (slow[1] + slow[2]) // 2)])[1]
+	assert height == 22 + 2 * 14
+	_, _, tip, _, link, chips, name, rows, _, undone = drive(out, ["eval", seen], ["hover", ".timeline canvas", [x, y]], ["texts", ".tip"],
+		["drag", ".timeline canvas", [x, y], [x, y]], ["eval", "decodeURIComponent(location.hash)"], ["texts", ".chip"], ["texts", "aside h2"],
+		["eval", f"{SESSION}.report(0, [['time', '{slow[1] + 1}ns:{slow[2] + 1}ns'], ['view', 'stats']]).then(r => r.total)"],
+		["press", "u"], ["eval", "location.hash"])
+	assert tip and tip[0].startswith("physics: 30 ms, at "), tip
+	assert f"f.time={slow[1] + 1}ns:{slow[2] + 1}ns" in link and "function=physics" in link and name == ["physics"], (link, name)
+	assert len(chips) == 1 and "f.time" not in undone, (chips, undone)
+	assert rows == json.loads(check(sonde("report", path, "--format", "json", "--view", "stats", "--time", f"{slow[1] + 1}ns:{slow[2] + 1}ns")).out)["total"]
+	totals = {}
+	for thread, metric, weight in faults:
+		assert metric == "page-faults"
+		totals[thread] = totals.get(thread, 0) + weight
+	# In that half millisecond, there are none.
+	assert not totals
+	many = drive(out, ["eval", ask % (200, 0, 400_000_000)])[0][1]
+	wanted = report(path, "--metric", "page-faults", "--view", "threads")["rows"]
+	assert sum(weight for _, _, weight in many) == sum(row["exclusive"] for row in wanted) > 0
+
+
+@harness.takes_long
+def test_zones_by_keys(folder):
+	"""To a thread, from zone to zone and into them, and its time; then nearer, and back."""
+	path, events = zoned(folder)
+	seen = "(async () => { while ([...document.querySelectorAll('.lane-label')].every(l => l.offsetHeight < 40)) await new Promise(requestAnimationFrame) })()"
+	told = drive(page_of(folder, path), ["eval", seen], ["eval", "document.querySelector('.lane-labels').focus()"], ["press", "Home", "ArrowDown"],
+		["eval", "document.querySelector('.lane-label.cursor').innerText"], ["press", "Shift+ArrowRight"], ["texts", "#lanes-told"],
+		["press", "Shift+ArrowDown"], ["texts", "#lanes-told"], ["press", "Enter"], ["eval", "decodeURIComponent(location.hash)"],
+		["press", "z"], ["eval", "decodeURIComponent(location.hash)"], ["press", "Z"], ["press", "u"], ["eval", "location.hash"])
+	assert told[3].startswith("main"), told[3]
+	assert told[5][0].startswith("frame: ") and told[7][0].startswith("physics: "), (told[5], told[7])
+	first = next(bar for bar in bars_of([e for e in events if e[0] == 1], {2: "frame", 3: "physics", 4: "draw", 5: "job"}) if bar[0] == "physics")
+	assert f"f.time={first[1] + 1}ns:{first[2] + 1}ns" in told[9], told[9]
+	assert f"span={first[1] + 1}:{first[2] + 1}" in told[11] and "span" in told[14] and "span" not in told[9], told
+
+
+@harness.takes_long
+def test_threads_are_grouped_by_process(folder):
+	"""A process of several threads folds, by clicks and keys, and its lane is the sum of theirs; one of a single thread is one row."""
+	path, _ = zoned(folder)
+	labels = ["texts", ".lane-label .lane-name"]
+	sums = f"""{SESSION}.lanes(0, [], 50).then(l => [l.head.processes.map(p => [p.process, p.pid, p.count]), ['0', '1', 'p0'].map(n => [...l.columns[n + '.user']])])"""
+	out = page_of(folder, path)
+	first, _, folded, _, _, again, link, _, chips, (processes, (one, two, both)) = drive(out, labels, ["click", ".lane-label:has-text('game')"], labels,
+		["eval", "document.querySelector('.lane-labels').focus()"], ["press", "Home", "ArrowRight"], labels, ["eval", "location.hash"],
+		["press", "Enter"], ["texts", ".chip"], ["eval", sums])
+	assert first == again == ["game", "main", "worker", "tool"] and folded == ["game", "tool"], (first, folded, again)
+	assert "fold" not in link and len(chips) == 1 and chips[0].startswith("pid 5"), (link, chips)
+	assert processes == [["game", 5, 2], ["tool", 7, 1]] and both == [a + b for a, b in zip(one, two)], processes
+	by_process = {row["name"].split(" (")[0]: row["exclusive"] for row in report(path, "--view", "threads")["rows"]}
+	assert sum(both) == by_process["main"] + by_process["worker"], by_process
+
+
+@harness.takes_long
+def test_a_difference_as_a_flame_graph(folder):
+	"""Boxes are those of `sonde diff --format svg`, with its figures, as wide as the new one or as the old; what chance does not explain is that of the tree."""
+	old, new = (SOURCE_ROOT / "tests/golden/in" / f"diff-{side}.folded" for side in ("old", "new"))
+	out = page_of(folder, new)
+	svg = check(sonde("diff", old, new, "--format", "svg", "--collapse", "none")).out
+	titles = re.findall(r"<title>([^<]*) \(now ([\d,]+), change ([+-]?[\d,]+), [^<]*</title>", svg)
+	drawn = [(name.replace("&gt;", ">").replace("&lt;", "<"), int(now.replace(",", "")), int(change.replace(",", ""))) for name, now, change in titles]
+	ask = f"""{SESSION}.changes(0, 1, [['collapse', 'none']], %s).then(f => [...f.columns.now.keys()].map(i => [
+		f.columns.name[i] === 0xffffffff ? 'all' : f.head.names[f.columns.name[i]][0], f.columns.now[i], f.columns.old[i], f.columns.width[i], f.columns.mark[i]]))"""
+	told = drive(out, ["press", "8"], ["drop", str(old)], ["see", ".diff .row"], ["click", "button:has-text('flame graph')"], ["see", "#flame-told"],
+		["eval", ask % "false"], ["eval", ask % "true"], ["click", ".about button:text-is('old')"], ["eval", "location.hash"],
+		["eval", "document.querySelector('.flame').focus()"], ["press", "ArrowDown"], ["texts", "#flame-told"], ["press", "u", "u"], ["see", ".diff .row"])
+	by_new, by_old = told[5], told[6]
+	assert sorted((name, now, now - before) for name, now, before, *_ in by_new) == sorted(drawn) and len(drawn) > 5, (by_new, drawn)
+	assert all(width == now for _, now, _, width, _ in by_new) and all(width == before for _, _, before, width, _ in by_old)
+	rows = json.loads(check(sonde("diff", old, new, "--format", "json", "--view", "tree", "--collapse", "none")).out)["rows"]
+	tree = sorted((row["name"], row["new"]["direct"], row["old"]["direct"], int(row["significant"])) for row in rows if row["kind"] == "node")
+	for boxes, at in ((by_new, 1), (by_old, 2)):
+		assert sorted((name, now, before, mark) for name, now, before, _, mark in boxes if name != "all") == [row for row in tree if row[at]], boxes
+	assert "old=1" in told[8] and "drawn=1" in told[8]
+	assert told[11][0].startswith("main: in or under 343 → 427, +84, +24.5%"), told[11]
+
+
 @harness.takes_long
 def test_a_printed_page(folder):
 	"""Light, one part below the other, without what nobody can press on paper; the screen is then as before."""
@@ -533,6 +708,20 @@ def test_it_can_be_used_by_everybody(folder):
 		told = drive(out, *steps, dark=dark)
 		found = [violation for violations in told[4::2] for violation in violations]
 		assert not found, "\n".join(found)
+
+
+@harness.takes_long
+def test_lanes_and_differences_can_be_used_by_everybody(folder):
+	"""The same with zones and processes on the lanes, one of them walked to by keys, and of a difference's flame graph."""
+	zones, _ = zoned(folder)
+	axe = package("axe-core", "4.11.0") / "axe.min.js"
+	judge = ["eval", "axe.run().then(r => r.violations.map(v => `${v.id}: ${v.nodes.map(n => n.target + ' ' + n.failureSummary).join('; ')}`))"]
+	for dark in (False, True):
+		*_, lanes, _, folded = drive(page_of(folder, zones), ["see", ".lane-tools [aria-pressed]"], ["script", str(axe)], ["eval", "document.querySelector('.lane-labels').focus()"],
+			["press", "ArrowDown", "Shift+ArrowRight", "Enter"], judge, ["press", "Home", "ArrowLeft"], judge, dark=dark)
+		old, new = (SOURCE_ROOT / "tests/golden/in" / f"diff-{side}.folded" for side in ("old", "new"))
+		changes = drive(page_of(folder, new), ["script", str(axe)], ["press", "8"], ["drop", str(old)], ["click", "button:has-text('flame graph')"], ["see", "#flame-told"], judge, dark=dark)[-1]
+		assert not lanes + folded + changes, "\n".join(lanes + folded + changes)
 
 
 @harness.takes_long

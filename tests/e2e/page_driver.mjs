@@ -40,6 +40,11 @@ const does = {
 		await page.waitForTimeout(50)
 		await settled()
 	},
+	hover: async (selector, at) => {
+		const box = await page.locator(selector).boundingBox()
+		await page.mouse.move(box.x + at[0], box.y + at[1])
+		await page.waitForTimeout(50)
+	},
 	see: async selector => { await page.waitForSelector(selector) },
 	texts: async selector => page.locator(selector).allInnerTexts(),
 	eval: async source => page.evaluate(source),

@@ -4,7 +4,7 @@ import { render } from 'preact'
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useAnswer } from './answer'
 import { toClipboard } from './clipboard'
-import { askDiff, Diff, type Other } from './diff'
+import { askChanges, askDiff, Diff, type Other } from './diff'
 import { Boxes, Flame } from './flame'
 import { GraphPicture } from './graph'
 import { Inspector, quoteRegex, quoteWhen } from './inspector'
@@ -12,7 +12,7 @@ import { loadCode, loadCompiled, loadFiles, type Given } from './load'
 import { RULES } from './rules'
 import { Session, type About, type CallersRow, type CodeReport, type DiffReport, type FlameHead, type Kept, type LanesHead, type Options, type Packed, type Report } from './session'
 import { Source } from './source'
-import { COLLAPSE, FIRST, fromFragment, History, inTime, LEVELS, options, toFragment, VIEWS, type Range, type Selected, type State, type View } from './state'
+import { COLLAPSE, FIRST, fromFragment, History, inTime, isZone, LEVELS, options, toFragment, VIEWS, type Range, type Selected, type State, type View } from './state'
 import { Ticks } from './ticks'
 import { Timeline } from './timeline'
 import { amount, duration, grouped, percent } from './units'
@@ -27,14 +27,15 @@ const FILTERS = ['when', 'focus', 'ignore', 'hide', 'thread', 'pid', 'time', 'zo
 
 // The callers and callees of one function, of the load object if several have that name.
 async function callersOf(session: Session, profile: number, state: State, selected: Selected): Promise<Report<CallersRow>> {
-  const found = await session.report<CallersRow>(profile, [...options(state), ['view', 'callers'], ['limit', '0'], ['center', selected.name]])
+  const level: Options = isZone(selected) && state.level === 'function' ? [['level', 'zone']] : []
+  const found = await session.report<CallersRow>(profile, [...options(state), ...level, ['view', 'callers'], ['limit', '0'], ['center', selected.name]])
   const row = found.rows.find(r => r.name === selected.name && (r.module ?? '') === selected.module) ?? found.rows[0]
   return { ...found, rows: row ? [row] : [] }
 }
 
 // A slice of time has some samples of a busy thread, or a pattern would be seen that is the clock's.
-function slicesOf(about: About): number {
-  const wanted = about.duration_ns && about.interval_ns ? about.duration_ns / about.interval_ns / 4 : 600
+function slicesOf(about: About, span: State['span']): number {
+  const lasts = span ? span[1] - span[0] : about.duration_ns, wanted = lasts && about.interval_ns ? lasts / about.interval_ns / 4 : 600
   return Math.round(Math.min(Math.max(wanted, 40), 600))
 }
 
@@ -163,7 +164,7 @@ const KEYS: [string, string][] = [
   ['1 … 9', 'the views'], ['/', 'search'], ['u  U', 'undo, redo'], ['f  i  h  w', 'focus, ignore, hide, charge to the selected function'],
   ['c', 'the next degree of collapsing recursion'], ['v', 'invert: callers below'], ['x', 'take all filters away'], ['t', 'light or dark'],
   ['arrows', 'callers, callees, neighbours; rows of tables'], ['Enter', 'zoom into a box; follow recursion'], ['Escape', 'zoom out; leave a field'],
-  ['j', 'to where recursion goes on'], ['y', 'copy the view as text; in the flame graph, the stack'], ['n  N', 'source: the next hottest line, the one before'], ['drag', 'select time'], ['?', 'this help'],
+  ['j', 'to where recursion goes on'], ['y', 'copy the view as text; in the flame graph, the stack'], ['n  N', 'source: the next hottest line, the one before'], ['drag', 'select time'], ['z  Z', 'lanes: only the selected time, all of the time'], ['Shift arrows', 'lanes: from zone to zone'], ['?', 'this help'],
 ]
 
 function Help({ onClose }: { onClose(): void }) {
@@ -232,10 +233,10 @@ function App({ session, given }: { session: Session; given: Given }) {
   // While time is dragged over, the view follows: when an answer is there, where the drag is by then is asked.
   const [followed, setFollowed] = useState<Range | null>(null), dragged = useRef<Range | null>(null)
   const live = useMemo(() => followed ? { ...state, filters: inTime(state.filters, followed) } : state, [state, followed])
-  const asked = `${seen}${sharedBy(live)}${state.collapse}${state.inverted}${state.sort}${state.beside}${state.listed}`
+  const asked = `${seen}${sharedBy(live)}${state.collapse}${state.inverted}${state.sort}${state.beside}${state.listed}${state.drawn}`
   const [larger, setLarger] = useState({ asked, rows: 0 })
   const isPicture = seen === 'graph' && !state.listed
-  const rows = isPicture ? PICTURE_ROWS : larger.asked === asked && larger.rows || (FIRST_ROWS[seen] ?? 0)
+  const rows = isPicture ? PICTURE_ROWS : larger.asked === asked && larger.rows || (FIRST_ROWS[seen === 'diff' && state.drawn ? 'flame' : seen] ?? 0)
   const more = () => setLarger({ asked, rows: rows * 10 })
   const flame = useAnswer<Packed<FlameHead>>(`${asked}${rows}`,
     () => seen === 'flame' && about.has_stacks ? session.flame(profile, flameOptions(live, rows)) : null)
@@ -245,20 +246,25 @@ function App({ session, given }: { session: Session; given: Given }) {
     () => isTable ? session.report<any>(profile, viewOptions({ ...live, view: seen }, about, rows), isPicture ? PICTURE_LINES : rows).then(r => ({ ...r, of: seen })) : null)
   const facts = useAnswer<Report<Record<string, unknown>>>(`facts${shared}`, () => session.report(profile, [...options(state), ['view', 'stats']]))
   const untimed = useMemo(() => ({ ...state, filters: state.filters.filter(([name]) => name !== 'time' && !name.startsWith('tick')) }), [shared])
-  const lanes = useAnswer<Packed<LanesHead>>(`lanes${JSON.stringify(untimed.filters)}${state.metric}`,
-    () => about.has_times ? session.lanes(profile, options(untimed), slicesOf(about)) : null)
+  const lanes = useAnswer<Packed<LanesHead>>(`lanes${JSON.stringify([untimed.filters, state.span])}${state.metric}`,
+    () => about.has_times ? session.lanes(profile, options(untimed), slicesOf(about, state.span), ...(state.span ?? [])) : null)
   const callers = useAnswer<Report<CallersRow>>(`callers${JSON.stringify(state.selected)}${shared}`,
     () => state.selected && about.has_stacks ? callersOf(session, profile, state, state.selected) : null)
   // Of a function in several load objects, that of the selected one.
   const code = useAnswer<CodeReport>(`code${seen === 'source'}${JSON.stringify(state.selected)}${shared}`,
     () => seen === 'source' && state.selected
       ? loadCode(session, given, options({ ...state, level: 'function' }), state.selected.module ? `${state.selected.module}\`${state.selected.name}` : state.selected.name) : null)
+  const isDrawn = seen === 'diff' && state.drawn && about.has_stacks
+  const changes = useAnswer<Packed<FlameHead>>(`changes${isDrawn}${JSON.stringify(other)}${asked}${rows}${state.byOld}`,
+    () => isDrawn && other ? askChanges(session, profile, other, flameOptions(state, rows), state.byOld) : null)
+  const changed = useMemo(() => changes.value && new Boxes(changes.value.head, changes.value.columns), [changes.value])
   const diff = useAnswer<DiffReport>(`diff${seen === 'diff'}${JSON.stringify(other)}${shared}${state.sort === 'inclusive'}`,
     () => seen === 'diff' && other ? askDiff(session, profile, other, options(state), state) : null)
   // When the selected function was on a stack.
-  const marked = useAnswer<Packed<LanesHead>>(`marked${JSON.stringify(state.selected)}${state.level}${JSON.stringify(untimed.filters)}${state.metric}${lanes.value === null}`,
+  const marked = useAnswer<Packed<LanesHead>>(`marked${JSON.stringify([state.selected, state.level, untimed.filters, lanes.value?.head.begin, lanes.value?.head.slice])}${state.metric}`,
     () => state.selected && lanes.value && state.level === 'function'
-      ? session.lanes(profile, [...options(untimed), ['focus', `^${quoteRegex(state.selected.name)}$`]], lanes.value.head.slices, lanes.value.head.begin, lanes.value.head.begin + lanes.value.head.slice * lanes.value.head.slices) : null)
+      ? session.lanes(profile, [...options(untimed), [isZone(state.selected) ? 'zone' : 'focus', `^${quoteRegex(state.selected.name)}$`]], lanes.value.head.slices, lanes.value.head.begin, lanes.value.head.begin + lanes.value.head.slice * lanes.value.head.slices) : null)
+  const hasMarks = about.has_threads && (about.has_zones || about.has_zone_events || about.metrics.some(m => m.unit === 'count' && m.total !== 0 && !['samples', 'zone-entries'].includes(m.name)))
   const search = useMemo(() => searchOf(state.search), [state.search])
   const sought = useSettled(state.search)
   const found = useAnswer<Report<unknown>>(`found${sought}${shared}`, () => sought && state.level === 'function' && about.has_stacks
@@ -300,8 +306,8 @@ function App({ session, given }: { session: Session; given: Given }) {
   const copyView = () => { if (asText) void copy('text', session.printed(profile, asText)) }
   const charge = (name: string) => {
     const selected = history.current.now.selected
-    if (selected === null) return
-    void addFilter(name, name === 'when' ? quoteWhen(selected.name) : `^${quoteRegex(selected.name)}$`)
+    if (selected === null || isZone(selected) && name !== 'focus') return
+    void addFilter(isZone(selected) ? 'zone' : name, name === 'when' ? quoteWhen(selected.name) : `^${quoteRegex(selected.name)}$`)
   }
 
   useEffect(() => {
@@ -316,6 +322,7 @@ function App({ session, given }: { session: Session; given: Given }) {
       const actions: Record<string, () => void> = {
         '/': () => document.getElementById('search')!.focus(), u: undo, U: redo, '?': () => setHelp(true), t: () => setDark(d => !d),
         f: () => charge('focus'), i: () => charge('ignore'), h: () => charge('hide'), w: () => charge('when'),
+        z: () => { if (time) go({ span: [time[0]!, time[1]!] }) }, Z: () => go({ span: null }),
         x: () => go({ filters: [] }), y: copyView, v: () => go({ inverted: !history.current.now.inverted }),
         c: () => go({ collapse: COLLAPSE[(COLLAPSE.indexOf(history.current.now.collapse) + 1) % COLLAPSE.length]! }),
       }
@@ -328,8 +335,8 @@ function App({ session, given }: { session: Session; given: Given }) {
     return () => document.removeEventListener('keydown', key)
   })
 
-  const recursion = seen === 'flame' || seen === 'tree'
-  const busy = seen === 'flame' ? flame.busy : isTable ? report.busy : seen === 'source' ? code.busy : seen === 'diff' ? diff.busy : callers.busy
+  const recursion = seen === 'flame' || seen === 'tree' || isDrawn
+  const busy = seen === 'flame' ? flame.busy : isTable ? report.busy : seen === 'source' ? code.busy : seen === 'diff' ? diff.busy || isDrawn && changes.busy : callers.busy
   const error = seen === 'flame' ? flame.error : isTable ? report.error : seen === 'source' ? code.error : seen === 'callers' ? callers.error : ''
   const content = () => {
     if (error) return <p class="empty" role="alert">{error}</p>
@@ -338,7 +345,9 @@ function App({ session, given }: { session: Session; given: Given }) {
         onZoom={zoom => go({ zoom })} onSelect={select} onMore={more} onCopy={text => void copy('stack', text)} />
     if (seen === 'diff')
       return <Diff session={session} name={about.source.split('/').pop() ?? ''} other={other} answer={diff} state={state} search={search}
-        onOther={setOther} onSelect={select} onSort={sort => go({ sort })} />
+        onOther={setOther} onSelect={select} onSort={sort => go({ sort })} onWidths={byOld => go({ byOld })} onDrawn={about.has_stacks ? drawn => go({ drawn }) : null}
+        flame={changes.error ? <p class="empty" role="alert">{changes.error}</p> : isDrawn && changed && <Flame boxes={changed} zoom={state.zoom} selected={state.selected} search={search} dark={dark} busy={changes.busy}
+          onZoom={zoom => go({ zoom })} onSelect={select} onMore={more} onCopy={text => void copy('stack', text)} />} />
     if (seen === 'source') {
       if (state.selected === null) return <p class="empty">Choose a function in another view: its code is then here.</p>
       return code.busy || code.value === null ? <p class="empty">…</p> : <Source report={code.value} />
@@ -354,7 +363,7 @@ function App({ session, given }: { session: Session; given: Given }) {
         return state.listed ? <Graph {...shown} limit={rows} onMore={more} /> : <GraphPicture report={report.value} selected={state.selected} search={search} onSelect={select} />
       case 'zones':
         return <div class="source">
-          {lanes.value && <Ticks lanes={lanes.value} from={time?.[0] ?? null} to={time?.[1] ?? null} dark={dark} onTime={setTime} />}
+          {lanes.value && lanes.value.columns.tick_start!.length > 0 && <Ticks lanes={lanes.value} from={time?.[0] ?? null} to={time?.[1] ?? null} dark={dark} onTime={setTime} />}
           <div class="text"><Zones {...shown} /></div>
         </div>
       case 'statistics': return <Statistics report={report.value} />
@@ -367,7 +376,10 @@ function App({ session, given }: { session: Session; given: Given }) {
       <Head about={about} state={state} dark={dark} whenError={message} matched={matched} onChange={change => 'search' in change ? set(change) : go(change)}
         onWhen={text => { if (text) void addFilter('when', text) }} onTheme={() => setDark(!dark)} onHelp={() => setHelp(true)} />
       <section class="time" aria-label="Time">
-        {lanes.value && lanes.value.head.lanes.length > 0 && <Timeline lanes={lanes.value} marked={state.selected ? marked.value : null} from={time?.[0] ?? null} to={time?.[1] ?? null} dark={dark} onDrag={follow} onTime={setTime} onThread={tid => void addFilter('thread', String(tid))} />}
+        {lanes.value && lanes.value.head.lanes.length > 0 && <Timeline lanes={lanes.value} marked={state.selected ? marked.value : null} marksOf={hasMarks ? (threads, slices, from, to) => session.marks(profile, options(untimed), threads, slices, from, to) : null} filtered={JSON.stringify([untimed.filters, state.metric])} from={time?.[0] ?? null} to={time?.[1] ?? null} dark={dark} selected={state.selected}
+          isZoomed={state.span !== null} folds={state.folds} isBare={state.bare} onDrag={follow} onTime={setTime} onZone={(range, selected) => go({ filters: inTime(state.filters, range), selected })} onFilter={(name, id) => void addFilter(name, String(id))}
+          onFold={pid => go({ folds: state.folds.includes(pid) ? state.folds.filter(p => p !== pid) : [...state.folds, pid] })} onBare={bare => go({ bare })}
+          onZoom={(span, isStep) => (isStep ? go : set)({ span })} />}
       </section>
       <Chips about={about} state={state} kept={facts.value?.filters ?? []} total={about.metrics.find(m => m.name === (state.metric || about.metric))?.total ?? 0}
         unit={facts.value?.metric.unit ?? ''} canUndo={history.current.canUndo} canRedo={history.current.canRedo} copied={copied}

@@ -3,7 +3,7 @@
 // drawn.  A picture has a list of what is under the keyboard's cursor for those who cannot see it.
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { css } from './colours'
+import { css, cssOfChange, inkOn, mix, over } from './colours'
 import type { FlameHead, Packed } from './session'
 import { useSize } from './size'
 import { isIt, type Selected } from './state'
@@ -14,6 +14,9 @@ const ROW = 20
 const ENDS = 40
 const NONE = 0xffffffff
 
+// By box; mark: 1 if chance does not explain the change, 0 if it may, NONE if that is not known.
+interface Change { colour: Uint32Array; mark: Uint32Array; old: Float64Array; now: Float64Array; ownOld: Float64Array; ownNow: Float64Array }
+
 export class Boxes {
   readonly depth: Uint32Array
   readonly name: Uint32Array
@@ -21,6 +24,7 @@ export class Boxes {
   readonly start: Float64Array
   readonly width: Float64Array
   readonly own: Float64Array
+  readonly change: Change | null // of a difference
   readonly parent: Int32Array
   readonly end: Uint32Array // one past the last box below it
   readonly count: number
@@ -33,6 +37,10 @@ export class Boxes {
     this.start = columns.start as Float64Array
     this.width = columns.width as Float64Array
     this.own = columns.own as Float64Array
+    this.change = columns.colour ? {
+      colour: columns.colour as Uint32Array, mark: columns.mark as Uint32Array, old: columns.old as Float64Array, now: columns.now as Float64Array,
+      ownOld: columns.own_old as Float64Array, ownNow: columns.own_now as Float64Array,
+    } : null
     this.count = this.depth.length
     this.levels = head.depth + 1
     this.parent = new Int32Array(this.count)
@@ -116,6 +124,12 @@ interface Props {
   onMore(): void // boxes that were left out are wanted
 }
 
+// What chance may explain is half as strong.
+const paler = (rgb: number) => mix(rgb, 0xf0efeb, 128)
+
+export const changeOf = (old: number, now: number): string =>
+  old === 0 ? now === 0 ? '' : 'new' : now === 0 ? 'gone' : `${now > old ? '+' : ''}${percent(now - old, Math.abs(old))}`
+
 // What is narrower, in pixels, is not seen, nor is what is below it.
 const SEEN = 0.33
 
@@ -168,7 +182,7 @@ export function Flame({ boxes, zoom, selected, search, dark, busy, onZoom, onSel
     context.clearRect(0, 0, width, height)
     context.font = '12px system-ui, "Segoe UI", Inter, "DejaVu Sans", sans-serif'
     context.textBaseline = 'middle'
-    const style = getComputedStyle(element), ink = style.getPropertyValue('--box-ink'), mark = style.getPropertyValue('--mark'), line = style.getPropertyValue('--sel')
+    const style = getComputedStyle(element), mark = style.getPropertyValue('--mark').trim(), line = style.getPropertyValue('--sel')
     const first = Math.floor(top / ROW), last = Math.ceil((top + height) / ROW)
     if (rows.hidden && rows.first >= first && rows.first <= last) {
       context.fillStyle = line
@@ -178,10 +192,11 @@ export function Flame({ boxes, zoom, selected, search, dark, busy, onZoom, onSel
       if (rows.isHidden(boxes.depth[box]!)) return
       const y = rows.of(boxes.depth[box]!) * ROW - top, name = boxes.name[box]!
       const isHit = found !== null && name !== NONE && found[name]
-      context.globalAlpha = boxes.depth[box]! < boxes.depth[root]! ? 0.55 : found !== null && !isHit && name !== NONE ? 0.35 : 1
-      context.fillStyle = name === NONE ? css(boxes.head.colour, dark) : isHit ? mark : fills[name]!
+      const strength = boxes.depth[box]! < boxes.depth[root]! ? 0.55 : found !== null && !isHit && name !== NONE ? 0.35 : 1
+      const plain = isHit ? mark : boxes.change ? cssOfChange(boxes.change.mark[box] === 0 ? paler(boxes.change.colour[box]!) : boxes.change.colour[box]!, dark) : name === NONE ? css(boxes.head.colour, dark) : fills[name]!
+      const fill = strength === 1 ? plain : over(plain, strength, dark)
+      context.fillStyle = fill
       context.fillRect(x, y, Math.max(w - (w > 3 ? 1 : 0), SEEN), ROW - 1)
-      context.globalAlpha = 1
       // Recursion goes on above: hatched at the right end.
       if (boxes.jump[box] !== NONE && w > 6) {
         context.fillStyle = 'rgba(0,0,0,.28)'
@@ -194,7 +209,7 @@ export function Flame({ boxes, zoom, selected, search, dark, busy, onZoom, onSel
         context.strokeRect(x + 1, y + 1, Math.max(w - 3, 1), ROW - 3)
       }
       if (w < 26) return
-      context.fillStyle = ink
+      context.fillStyle = inkOn(fill)
       context.save()
       context.beginPath()
       context.rect(x, y, w - 5, ROW)
@@ -202,9 +217,7 @@ export function Flame({ boxes, zoom, selected, search, dark, busy, onZoom, onSel
       context.fillText(boxes.label(box), x + 5, y + ROW / 2)
       if (w > 180) {
         const used = context.measureText(boxes.label(box)).width
-        context.globalAlpha = 0.6
-        context.fillText(percent(boxes.width[box]!, boxes.width[0]!), x + 13 + used, y + ROW / 2)
-        context.globalAlpha = 1
+        context.fillText(boxes.change ? changeOf(boxes.change.old[box]!, boxes.change.now[box]!) : percent(boxes.width[box]!, boxes.width[0]!), x + 13 + used, y + ROW / 2)
       }
       context.restore()
     })
@@ -254,7 +267,14 @@ export function Flame({ boxes, zoom, selected, search, dark, busy, onZoom, onSel
     event.stopPropagation()
   }
   const told = (box: number) => {
-    const { head } = boxes, total = boxes.width[0]!
+    const { head, change } = boxes, total = boxes.width[0]!
+    if (change) {
+      const old = change.old[box]!, now = change.now[box]!, size = Math.max(Math.abs(old), Math.abs(now))
+      const figure = (value: number) => amount(value, head.unit, size), signed = (value: number) => `${value > 0 ? '+' : ''}${figure(value)}`
+      return `${boxes.label(box)}${boxes.module(box) ? `, ${boxes.module(box)}` : ''}: in or under ${figure(old)} → ${figure(now)}, ${signed(now - old)}, ${changeOf(old, now)}; ` +
+        `in only ${figure(change.ownOld[box]!)} → ${figure(change.ownNow[box]!)}` +
+        (change.mark[box] === NONE || now === old ? '' : `; by chance? ${change.mark[box] ? 'no' : 'maybe'}`)
+    }
     return `${boxes.label(box)}${boxes.module(box) ? `, ${boxes.module(box)}` : ''}: in or under ${amount(boxes.width[box]!, head.unit)}, ` +
       `${percent(boxes.width[box]!, total)}; in only ${amount(boxes.own[box]!, head.unit)}, ${percent(boxes.own[box]!, total)}` +
       (boxes.jump[box] === NONE ? '' : `; recursion goes on in ${boxes.label(boxes.jump[box]!)} above (j)`)

@@ -2,7 +2,7 @@
 
 import type { CallersRow, CallLine, Report } from './session'
 import { explain, RULES } from './rules'
-import { chosen, type Selected, type State } from './state'
+import { chosen, isZone, type Selected, type State } from './state'
 import { amount, percent } from './units'
 
 export const quoteRegex = (name: string) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
@@ -52,11 +52,13 @@ export function Inspector({ report, isGone, selected, onSelect, onFilter, onView
       <h3>Actions</h3>
       <p class="actions">
         <button onClick={() => onView('callers')}><kbd>4</kbd> callers</button>
-        <button onClick={() => onView('source')}><kbd>6</kbd> source</button>
-        <button onClick={() => onFilter('focus', `^${quoteRegex(selected.name)}$`)}><kbd>f</kbd> focus</button>
-        <button onClick={() => onFilter('ignore', `^${quoteRegex(selected.name)}$`)}><kbd>i</kbd> ignore</button>
-        <button onClick={() => onFilter('hide', `^${quoteRegex(selected.name)}$`)}><kbd>h</kbd> hide</button>
-        <button onClick={() => onFilter('when', quoteWhen(selected.name))}><kbd>w</kbd> charge</button>
+        {isZone(selected) ? <button onClick={() => onFilter('zone', `^${quoteRegex(selected.name)}$`)}><kbd>f</kbd> this zone only</button> : <>
+          <button onClick={() => onView('source')}><kbd>6</kbd> source</button>
+          <button onClick={() => onFilter('focus', `^${quoteRegex(selected.name)}$`)}><kbd>f</kbd> focus</button>
+          <button onClick={() => onFilter('ignore', `^${quoteRegex(selected.name)}$`)}><kbd>i</kbd> ignore</button>
+          <button onClick={() => onFilter('hide', `^${quoteRegex(selected.name)}$`)}><kbd>h</kbd> hide</button>
+          <button onClick={() => onFilter('when', quoteWhen(selected.name))}><kbd>w</kbd> charge</button>
+        </>}
       </p>
     </aside>
   )

@@ -19,6 +19,7 @@ export interface About {
   has_threads: boolean
   has_stacks: boolean
   has_zones: boolean
+  has_zone_events: boolean
   ticks: number
   counted: number | null
   expected: number | null
@@ -89,16 +90,25 @@ export type Columns = Record<string, Uint32Array | Float64Array>
 export interface Packed<Head> { head: Head; columns: Columns }
 
 // colour: of the box of all stacks; names: function, load object, colour; left_out: boxes, none of them wider than `least`.
+// Of a difference, columns have each box's colour, and more figures (change_boxes.h).
 export interface FlameHead { unit: string; depth: number; total: number; colour: number; names: [string, string, number][]; left_out: number; least: number }
 export interface Lane {
   thread?: string
   tid?: number
   process?: string
   pid?: number
-  kinds: Record<string, number>
+  id?: number // of the thread in the profile
   number: number
 }
-export interface LanesHead { begin: number; slice: number; slices: number; lanes: Lane[]; streams: string[] }
+// A process: so many lanes from `first` on, and the most that they have in a slice together.
+export interface LaneGroup { process?: string; pid?: number; first: number; count: number; peak: number }
+// whole: the time of all that is shown, which may be more than the slices'.
+export interface LanesHead {
+  begin: number; slice: number; slices: number; whole_begin: number; whole_end: number; unit: string
+  lanes: Lane[]; processes: LaneGroup[]; streams: string[]
+}
+// zones: name, load object, colour; events: names of metrics.
+export interface MarksHead { begin: number; slice: number; slices: number; levels: number; zones: [string, string, number][]; events: string[] }
 
 // The stream that is shown if none is chosen: that of Prof_update, as in `--tick`.
 export const mainStream = (head: LanesHead) => Math.max(head.streams.indexOf('frame'), 0)
@@ -243,6 +253,16 @@ export class Session {
 
   async flame(profile: number, options: Options): Promise<Packed<FlameHead>> {
     return unpack(await this.ask('flame', profile, { options }))
+  }
+
+  // Of this profile minus the old one, as wide as this one or as the old.
+  async changes(profile: number, old: number, options: Options, isByOld: boolean): Promise<Packed<FlameHead>> {
+    return unpack(await this.ask('flame', profile, { options, old, by_old: isByOld ? 1 : 0 }))
+  }
+
+  // Zones and events of threads.
+  async marks(profile: number, options: Options, threads: number[], slices: number, from: number, to: number): Promise<Packed<MarksHead>> {
+    return unpack(await this.ask('marks', profile, { options, threads, slices, from, to }))
   }
 
   async lanes(profile: number, options: Options, slices: number, from = 0, to = 0): Promise<Packed<LanesHead>> {

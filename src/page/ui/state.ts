@@ -13,6 +13,8 @@ export interface Selected { name: string; module: string }
 interface Named { name: string; module: string | null }
 export const isIt = (row: Named, selected: Selected | null) =>
   selected !== null && row.name === selected.name && (row.module ?? '') === selected.module
+// A region that the program has marked itself: no function has it on its stack.
+export const isZone = (selected: Selected) => selected.module === '[zones]'
 export const chosen = (row: Named): Selected => ({ name: row.name, module: row.module ?? '' })
 
 export interface State {
@@ -22,17 +24,22 @@ export interface State {
   collapse: typeof COLLAPSE[number]
   inverted: boolean
   beside: boolean // functions: the other metrics in columns beside
+  drawn: boolean // a difference as a flame graph
+  byOld: boolean // which is as wide as the old profile
   listed: boolean // the call graph as a list, not as a picture
   filters: [string, string][] // in order; of time: ['time', 'FROM:TO']
   selected: Selected | null
   search: string
   sort: 'exclusive' | 'inclusive' | 'name' | 'module'
+  span: [number, number] | null // the time that lanes show, in ns; null: all
+  folds: string[] // processes among the lanes that are not as at first, by pid
+  bare: boolean // lanes without zones
   zoom: string[] // the functions from the root of the flame graph to the box that fills it
 }
 
 export const FIRST: State = {
-  view: 'flame', metric: '', level: 'function', collapse: 'full', inverted: false, beside: false, listed: false, filters: [], selected: null,
-  search: '', sort: 'exclusive', zoom: [],
+  view: 'flame', metric: '', level: 'function', collapse: 'full', inverted: false, beside: false, listed: false, drawn: false, byOld: false, filters: [], selected: null,
+  search: '', sort: 'exclusive', span: null, folds: [], bare: false, zoom: [],
 }
 
 export function options(state: State): Options {
@@ -58,6 +65,8 @@ export function toFragment(state: State): string {
   if (state.inverted) out.set('invert', '1')
   if (state.beside) out.set('beside', '1')
   if (state.listed) out.set('list', '1')
+  if (state.drawn) out.set('drawn', '1')
+  if (state.byOld) out.set('old', '1')
   for (const [name, value] of state.filters) out.append(`f.${name}`, value)
   if (state.selected) {
     out.set('function', state.selected.name)
@@ -65,12 +74,20 @@ export function toFragment(state: State): string {
   }
   if (state.search) out.set('search', state.search)
   if (state.sort !== FIRST.sort) out.set('sort', state.sort)
+  if (state.span) out.set('span', state.span.join(':'))
+  for (const pid of state.folds) out.append('fold', pid)
+  if (state.bare) out.set('bare', '1')
   for (const name of state.zoom) out.append('zoom', name)
   return out.toString()
 }
 
 function one<T extends string>(value: string | null, known: readonly T[], otherwise: T): T {
   return known.includes(value as T) ? value as T : otherwise
+}
+
+function spanOf(text: string | null): [number, number] | null {
+  const [from, to] = (text ?? '').split(':').map(Number)
+  return Number.isSafeInteger(from) && Number.isSafeInteger(to) && 0 <= from! && from! < to! ? [from!, to!] : null
 }
 
 export function fromFragment(fragment: string): State {
@@ -84,10 +101,15 @@ export function fromFragment(fragment: string): State {
     inverted: given.get('invert') === '1',
     beside: given.get('beside') === '1',
     listed: given.get('list') === '1',
+    drawn: given.get('drawn') === '1',
+    byOld: given.get('old') === '1',
     filters: [...given].filter(([key]) => key.startsWith('f.')).map(([key, value]) => [key.slice(2), value]),
     selected: name === null ? null : { name, module: given.get('module') ?? '' },
     search: given.get('search') ?? '',
     sort: one(given.get('sort'), ['exclusive', 'inclusive', 'name', 'module'] as const, FIRST.sort),
+    span: spanOf(given.get('span')),
+    folds: given.getAll('fold'),
+    bare: given.get('bare') === '1',
     zoom: given.getAll('zoom'),
   }
 }

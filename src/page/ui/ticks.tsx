@@ -9,7 +9,7 @@ import { duration, grouped } from './units'
 const HEIGHT = 96, BINS = 48, EDGE = 14
 
 interface Props {
-  lanes: Packed<LanesHead>
+  lanes: Packed<LanesHead> // with a tick or more
   from: number | null // the selected time, in ns
   to: number | null
   dark: boolean
@@ -65,7 +65,6 @@ export function Ticks({ lanes, from, to, dark, onTime }: Props) {
   // A tick ends with the moment of its end, and begins behind that of its start.
   const select = (at: number | undefined) => { if (at !== undefined) onTime([starts[ticks[at]!]! + 1, ends[ticks[at]!]! + 1]) }
   const rank = slowest.indexOf(chosen)
-  if (ticks.length === 0) return null
   return (
     <section class="ticks" aria-label="Ticks">
       <p>
