@@ -487,6 +487,19 @@ def test_figures_are_written_as_text_has_them(folder):
 
 
 @harness.takes_long
+def test_notes_are_those_of_the_text(folder):
+	"""With what they count, in the statistics and in the foot."""
+	path = folder / "notes.dump"
+	path.write_text("\n".join(["sonde-dump 1", 'source "x"', 'metric "cpu-time" "ns" default', 'object user "/bin/x"', 'function "f" object "/bin/x"', "frame",
+		"stack 0", 'stack 1 "f" 5', 'note lost 12345 "samples were lost: the buffers were full"', 'note truncated 1 "a stack is truncated"',
+		'note no-symbols 2 "no symbols for a, b"', "end", ""]))
+	told = drive(page_of(folder, path), ["press", "9"], ["texts", ".facts li"], ["texts", "footer .warn"])
+	wanted = [line.removeprefix("note: ") for line in check(sonde("report", path, "--view", "stats", "--text", "--width", "200")).out.splitlines() if line.startswith("note: ")]
+	assert told[1] == wanted and len(wanted) == 3 and wanted[0].startswith("12,345 samples"), (told[1], wanted)
+	assert told[2] == [f"▲ {wanted[0]} and 2 more"], told[2]
+
+
+@harness.takes_long
 def test_recursion_folds_four_ways(folder):
 	path = samples(folder)
 	out = page_of(folder, path)

@@ -15,7 +15,7 @@ import { Source } from './source'
 import { COLLAPSE, FIRST, fromFragment, History, inTime, isZone, LEVELS, options, toFragment, VIEWS, type Range, type Selected, type State, type View } from './state'
 import { Ticks } from './ticks'
 import { Timeline } from './timeline'
-import { amount, duration, grouped, percent } from './units'
+import { amount, duration, grouped, noteText, percent } from './units'
 import { Butterfly, Functions, Graph, Statistics, Tree, Zones } from './views'
 
 const TITLES: Record<View, string> = {
@@ -414,7 +414,7 @@ function App({ session, given }: { session: Session; given: Given }) {
       </main>
       <footer>
         <span>{typeof row.counted === 'number' ? `${grouped(row.counted)} samples` : ''}{about.interval_ns ? `, one every ${amount(about.interval_ns, 'ns')}` : ''}{typeof row.lost === 'number' ? `, ${grouped(row.lost)} lost` : ''}</span>
-        {notes.length > 0 && <button class="warn" onClick={() => go({ view: 'statistics' })} title={notes.map(n => n.text).join('\n')}>▲ {notes[0]!.text}{notes.length > 1 ? ` and ${notes.length - 1} more` : ''}</button>}
+        {notes.length > 0 && <button class="warn" onClick={() => go({ view: 'statistics' })} title={notes.map(noteText).join('\n')}>▲ {noteText(notes[0]!)}{notes.length > 1 ? ` and ${notes.length - 1} more` : ''}</button>}
         <span class="grow" />
         <span>{about.host}{about.start_unix_ns ? ` ${new Date(about.start_unix_ns / 1e6).toLocaleString()}` : ''}</span>
         <button onClick={() => setHelp(true)}>every figure: what it means</button>

@@ -8,7 +8,7 @@ import { changeOf } from './flame'
 import { Refused, type DiffReport, type DiffRow, type Options, type Session } from './session'
 import type { Selected, State } from './state'
 import { Table } from './table'
-import { amount } from './units'
+import { amount, noteText } from './units'
 
 // The profile that the page's is compared with; swapped: it is the new one.
 export interface Other { profile: number; name: string; swapped: boolean }
@@ -74,7 +74,7 @@ export function Diff({ session, name, other, answer, state, search, onOther, onS
     <div class="source diff">
       <div class="about">
         <span><b>{swapped ? name : other.name}</b> {amount(report.old.total, unit, size)} → <b>{swapped ? other.name : name}</b> {amount(report.new.total, unit, size)}: <b>{report.total > 0 ? '+' : ''}{amount(report.total, unit, size)}</b></span>
-        {report.notes.map((note, i) => <span key={i} class="note">{note.text}</span>)}
+        {report.notes.map((note, i) => <span key={i} class="note" title={noteText(note)}>{noteText(note)}</span>)}
         <span class="grow" />
         {state.drawn
           ? <><span class="key"><i class="less" />less <i class="more" />more <i class="pale" />pale: by chance, maybe</span>

@@ -5,7 +5,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { CodeReport, CodeRow } from './session'
 import { Heading, Table } from './table'
-import { amount, percent } from './units'
+import { amount, noteText, percent } from './units'
 
 type Kind = 'both' | 'source' | 'asm'
 const KINDS: [Kind, string][] = [['both', 'source and instructions'], ['source', 'source'], ['asm', 'instructions']]
@@ -63,7 +63,7 @@ export function Source({ report }: Props) {
       <div class="about">
         <b>{report.function.name}</b>
         <span>{report.function.file ? `${report.function.file}:${report.function.line ?? '?'}` : 'its source file is not known'}</span>
-        {report.notes.map((note, i) => <span key={i} class="note">{note.text}</span>)}
+        {report.notes.map((note, i) => <span key={i} class="note" title={noteText(note)}>{noteText(note)}</span>)}
         <span class="grow" />
         {has('asm') && has('source') && <select aria-label="Code" value={shown} onChange={event => setKind(event.currentTarget.value as Kind)}>{KINDS.map(([value, text]) => <option key={value} value={value}>{text}</option>)}</select>}
         {hottest.length > 1 && <span class="seg"><button onClick={() => step(-1)} title="the hotter line"><kbd>N</kbd> hotter</button><button onClick={() => step(1)} title="the next hottest line"><kbd>n</kbd> next hottest</button></span>}

@@ -43,6 +43,10 @@ export function percent(value: number, total: number): string {
   return tenths === 0n ? `${sign}<0.1%` : `${sign}${decimal(tenths, 1)}%`
 }
 
+// A note as text has it: what it counts comes first, unless its text lists that (model/profile.c).
+export const noteText = ({ kind, count, text }: { kind: string; count: number; text: string }): string =>
+  count > 1 && !['no-symbols', 'incomplete', 'info'].includes(kind) ? `${grouped(count)} ${text}` : text
+
 // A moment or a duration in ns, to three digits or so.
 export function duration(ns: number): string {
   for (const { name, divisor } of [...SCALES.ns!].reverse())

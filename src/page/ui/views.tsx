@@ -9,7 +9,7 @@ import { Ribbons } from './ribbons'
 import { chosen, isIt, type Selected, type State } from './state'
 import { explain, RULES } from './rules'
 import { Heading, Table } from './table'
-import { amount, grouped, percent } from './units'
+import { amount, grouped, noteText, percent } from './units'
 
 interface Shown<Row> {
   report: Report<Row>
@@ -297,7 +297,7 @@ export function Statistics({ report }: { report: Report<Record<string, unknown>>
         <caption>How the profile was recorded</caption>
         <tbody>{FACTS.map(([key, name, meaning]) => <tr key={key}><th scope="row">{name}</th><td class="n">{text(key)}</td><td>{meaning}</td></tr>)}</tbody>
       </table>
-      {report.notes.length > 0 && <><h2>Notes</h2><ul>{report.notes.map((note, i) => <li key={i}>{note.text}</li>)}</ul></>}
+      {report.notes.length > 0 && <><h2>Notes</h2><ul>{report.notes.map((note, i) => <li key={i}>{noteText(note)}</li>)}</ul></>}
     </div>
   )
 }
