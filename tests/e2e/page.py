@@ -322,6 +322,24 @@ def test_zones_by_keys(folder):
 
 
 @harness.takes_long
+def test_lanes_show_less_time(folder):
+	"""By buttons, the wheel and a double click; what lanes then hold is what the command line has of that time."""
+	path = samples(folder)
+	span = ["eval", "(new URLSearchParams(location.hash.slice(1)).get('span') ?? '').split(':').map(Number)"]
+	told = drive(page_of(folder, path), ["click", "[aria-label='Show less time']"], span, ["click", "[aria-label='Show less time']"], span,
+		["wheel", ".timeline canvas", [168, 30], [0, -100], "Control"], span, ["wheel", ".timeline canvas", [400, 30], [0, 100], "Shift"], span,
+		["click", ".lane-tools button:text-is('all')"], span, ["drag", ".timeline canvas", [700, 30], [900, 30]], ["double", ".timeline canvas", [800, 30]], span,
+		["eval", f"{SESSION}.lanes(0, [], 40, 800000000, 1000000000).then(l => Object.keys(l.columns).filter(c => /^\\d/.test(c)).reduce((sum, c) => sum + l.columns[c].reduce((a, b) => a + b), 0))"],
+		["press", "u"], ["eval", "location.hash"])
+	half, quarter, nearer, panned, whole, zoomed = told[1], told[3], told[5], told[7], told[9], told[12]
+	assert 0.49 < (half[1] - half[0]) / 2e9 < 0.51 and 0.24 < (quarter[1] - quarter[0]) / 2e9 < 0.26, (half, quarter)
+	# What is under the pointer, here the beginning, keeps its place.
+	assert abs(nearer[0] - quarter[0]) < 2 and nearer[1] < quarter[1] and panned[0] > nearer[0] and abs(panned[1] - panned[0] - nearer[1] + nearer[0]) < 1000, told
+	assert whole == [0] and zoomed[1] > zoomed[0] > 0 and f"f.time={zoomed[0]}ns" in told[15].replace("%3A", ":") and "span" not in told[15], told
+	assert told[13] == report(path, "--view", "stats", "--time", "800ms:1s")["total"] > 0, told[13]
+
+
+@harness.takes_long
 def test_threads_are_grouped_by_process(folder):
 	"""A process of several threads folds, by clicks and keys, and its lane is the sum of theirs; one of a single thread is one row."""
 	path, _ = zoned(folder)

@@ -45,6 +45,19 @@ const does = {
 		await page.mouse.move(box.x + at[0], box.y + at[1])
 		await page.waitForTimeout(50)
 	},
+	double: async (selector, at) => {
+		const box = await page.locator(selector).boundingBox()
+		await page.mouse.dblclick(box.x + at[0], box.y + at[1])
+		await settled()
+	},
+	wheel: async (selector, at, by, key) => {
+		const box = await page.locator(selector).boundingBox()
+		await page.mouse.move(box.x + at[0], box.y + at[1])
+		await page.keyboard.down(key)
+		await page.mouse.wheel(...by)
+		await page.keyboard.up(key)
+		await page.waitForTimeout(100)
+	},
 	see: async selector => { await page.waitForSelector(selector) },
 	texts: async selector => page.locator(selector).allInnerTexts(),
 	eval: async source => page.evaluate(source),
