@@ -112,10 +112,10 @@ static void order(const struct profile *p, struct lane *lanes, size_t count)
 	free(of_process);
 }
 
-struct str lanes_unit(const struct profile *profile, metric_id metric)
+metric_id lanes_metric(const struct profile *profile, metric_id metric)
 {
 	(void)profile_find_metric(profile, STR("cpu-time"), &metric);
-	return profile_string(profile, profile->metrics[metric.i].unit);
+	return metric;
 }
 
 struct time_slices lanes_span(const struct selection *selection, uint32_t count)
@@ -148,14 +148,12 @@ struct lanes *lanes_analyse(const struct selection *selection, metric_id metric,
 	struct weighing w = {.selection = selection,
 		.slices = slices,
 		.lasting = time_lasting_of(p),
-		.cpu = column(p, STR("cpu-time")),
+		.cpu = p->samples.weight[lanes_metric(p, metric).i],
 		.blocked = column(p, STR("blocked-time")),
 		.preempted = column(p, STR("preempted-time")),
 		.lane = lane,
 		.arena = arena};
 
-	if (w.cpu == NULL)
-		w.cpu = p->samples.weight[metric.i];
 	for (size_t i = 0; i < threads; i++)
 		lane[i].thread = p->samples.thread ? (uint32_t)i : NO_ID;
 	for (size_t i = 0; i < p->samples.count; i++)

@@ -36,8 +36,8 @@ struct lanes {
  */
 must_use struct lanes *lanes_analyse(const struct selection *selection, metric_id metric,
 	struct time_slices slices, struct arena *arena);
-/* What their weights are in: ns, or without cpu-time, the metric's own unit. */
-struct str lanes_unit(const struct profile *profile, metric_id metric);
+/* What they show on the CPU: cpu-time, or the metric if the profile has none. */
+metric_id lanes_metric(const struct profile *profile, metric_id metric);
 /* The time from the first to the last shown sample, in that many slices. */
 struct time_slices lanes_span(const struct selection *selection, uint32_t count);
 

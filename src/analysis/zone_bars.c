@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/lanes.h"
 #include "analysis/time_slices.h"
 #include "base/alloc.h"
 #include "base/sort.h"
@@ -301,14 +302,13 @@ struct zone_bars *zone_bars_analyse(const struct selection *selection,
 	const struct profile *p = selection->profile;
 	struct zone_bars *bars = ARENA_NEW(arena, struct zone_bars);
 	struct zone_bar *copy;
-	metric_id cpu = p->default_metric;
+	metric_id cpu = lanes_metric(p, p->default_metric);
 	struct walk w = {.profile = p,
 		.wanted = wanted,
 		.level = xcalloc(p->stack_count, sizeof(uint32_t)),
 		.top = xcalloc(p->stack_count, sizeof(uint32_t))};
 	struct seen s = {.selection = selection, .lasting = time_lasting_of(p)};
 
-	(void)profile_find_metric(p, STR("cpu-time"), &cpu);
 	s.weight = p->samples.weight[cpu.i];
 	s.is_time = str_equal(profile_string(p, p->metrics[cpu.i].unit), STR("ns"));
 	memset(w.level, 0xff, p->stack_count * sizeof(*w.level));

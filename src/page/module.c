@@ -695,6 +695,7 @@ static struct error *ask_lanes(struct request *r)
 	if (err)
 		return err;
 	const struct report *report = made->reports[0];
+	const struct profile *p = report->profile;
 	struct arena *arena = arena_create();
 	struct time_slices slices = slices_of(r, report->selection),
 			   whole = r->to_ns > r->from_ns ? lanes_span(report->selection, 1)
@@ -707,9 +708,10 @@ static struct error *ask_lanes(struct request *r)
 	put_slices(slices);
 	put_number("whole_begin", whole.begin_ns);
 	put_number("whole_end", whole.begin_ns + whole.slice_ns * whole.count);
-	put_text("unit", lanes_unit(report->profile, report->query.metric));
-	put_ticks(report->profile, arena);
-	put_lanes(report->profile, lanes, arena);
+	put_text("unit",
+		profile_string(p, p->metrics[lanes_metric(p, report->query.metric).i].unit));
+	put_ticks(p, arena);
+	put_lanes(p, lanes, arena);
 	reply_end(&reply);
 	arena_destroy(arena);
 	answer_destroy(made);

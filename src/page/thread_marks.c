@@ -1,13 +1,16 @@
 /*
  * Zones and events of threads, for the page.  See thread_marks.h.
  *
- * Events are what is counted rather than lasting: metrics of unit "count" without samples, which
- * the lane itself shows, and entries of zones, which bars show.
+ * Events are what is counted rather than lasting: metrics of unit "count".  Left out are samples
+ * and the lanes' own metric, which lanes show, entries of zones, which bars show, and what
+ * processors count all the time, so that every sample has it.
  */
 #include "page/thread_marks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "analysis/lanes.h"
 #include "analysis/zone_bars.h"
 #include "base/alloc.h"
 #include "base/vec.h"
@@ -86,13 +89,26 @@ static void put_bars(struct reply *reply, const struct profile *p, const struct 
 
 /* ---- events ---- */
 
-static bool is_of_events(const struct profile *p, size_t metric)
+/* perf's names, also with its modifiers: "cycles:u", "cpu_core/cycles/". */
+static bool is_counted_always(struct str name)
+{
+	static const char *const parts[] = {"cycles", "instructions", "cpu-clock", "task-clock"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (memmem(name.data, name.size, parts[i], strlen(parts[i])))
+			return true;
+	return false;
+}
+
+/* lanes: the metric that lanes show. */
+static bool is_of_events(const struct profile *p, size_t metric, metric_id lanes)
 {
 	struct str name = profile_string(p, p->metrics[metric].name),
 		   unit = profile_string(p, p->metrics[metric].unit);
 
 	return str_equal(unit, STR("count")) && !metric_counts_samples(name, unit) &&
-	       !str_equal(name, STR(ZONE_ENTRIES)) && p->total[metric] != 0;
+	       !str_equal(name, STR(ZONE_ENTRIES)) && p->total[metric] != 0 && metric != lanes.i &&
+	       !is_counted_always(name);
 }
 
 struct events {
@@ -100,17 +116,15 @@ struct events {
 	VEC(double) weight;
 };
 
-/* Of one metric. */
+/* Of one metric, the one of that number among those of events. */
 static void add_events(struct events *e, const struct report *report, size_t metric,
-	const uint32_t *threads, size_t thread_count, const struct time_slices *slices)
+	uint32_t number, const uint32_t *threads, size_t thread_count,
+	const struct time_slices *slices)
 {
 	const struct samples *s = &report->profile->samples;
 	uint32_t *place = xcalloc(report->profile->thread_count, sizeof(*place));
 	int64_t *weight = xcalloc(thread_count * slices->count, sizeof(*weight));
-	uint32_t number = 0;
 
-	for (size_t i = 0; i < metric; i++)
-		number += is_of_events(report->profile, i);
 	for (size_t i = 0; i < thread_count; i++)
 		place[threads[i]] = (uint32_t)i + 1;
 	for (size_t i = 0; i < s->count; i++)
@@ -134,18 +148,23 @@ static void put_events(struct reply *reply, const struct report *report, const u
 	size_t thread_count, const struct time_slices *slices)
 {
 	const struct profile *p = report->profile;
-	bool is_chosen = is_of_events(p, report->query.metric.i);
+	metric_id lanes = lanes_metric(p, report->query.metric), chosen = report->query.metric;
+	bool is_chosen = is_of_events(p, chosen.i, lanes);
 	struct events e = {0};
+	uint32_t number = 0;
 
 	json_put_key(&reply->json, "events");
 	json_put_array(&reply->json);
 	for (size_t m = 0; m < p->metric_count; m++)
-		if (is_of_events(p, m))
+		if (is_of_events(p, m, lanes))
 			json_put_string(&reply->json, profile_string(p, p->metrics[m].name));
 	json_put_end(&reply->json);
 	for (size_t m = 0; m < p->metric_count; m++)
-		if (is_of_events(p, m) && (!is_chosen || m == report->query.metric.i))
-			add_events(&e, report, m, threads, thread_count, slices);
+		if (is_of_events(p, m, lanes)) {
+			if (!is_chosen || m == chosen.i)
+				add_events(&e, report, m, number, threads, thread_count, slices);
+			number++;
+		}
 	reply_put_u32(reply, "event_thread", e.thread.data, e.thread.count);
 	reply_put_u32(reply, "event_metric", e.metric.data, e.metric.count);
 	reply_put_u32(reply, "event_slice", e.slice.data, e.slice.count);

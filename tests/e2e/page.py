@@ -306,6 +306,22 @@ def test_zones_on_lanes(folder):
 
 
 @harness.takes_long
+def test_events_are_what_happens_now_and_then(folder):
+	"""Dots of page faults, but not of what the lanes show, of zones, or of counters that always run; of the chosen metric alone, if it is one."""
+	ask = f"{SESSION}.marks(0, %s, [0], 100, 0, 101000).then(m => [...m.columns.event_slice.keys()].map(i => [m.head.events[m.columns.event_metric[i]], m.columns.event_weight[i]]))"
+	faults, moves = [["page-faults", 1]] * 10, [["migrations", 2]]
+	# What is chosen is the lanes' own where there is no CPU time.
+	for first, unit, chosen in (("cpu-time", "ns", moves), ("cycles:u", "count", faults)):
+		path = folder / "events.dump"
+		path.write_text("\n".join(["sonde-dump 1", 'source "x"', f'metric "{first}" "{unit}" default', *(f'metric "{name}" "count"' for name in ("instructions", "page-faults",
+			"migrations", "zone-entries", "empty")), 'object user "/bin/x"',
+			'function "f" object "/bin/x"', "frame", 'process 1 start 0 "x"', 'thread 1 process 0 start 0 "x"', "stack 0", 'stack 1 "f"',
+			*(f"sample 1 thread 0 time {1000 * i} weight 500000 900000 {int(i % 10 == 3)} {2 * (i == 50)} 1 0" for i in range(1, 101)), "end", ""]))
+		every, one = drive(page_of(folder, path), ["eval", ask % "[]"], ["eval", ask % "[['metric', 'migrations']]"])
+		assert sorted(every) == moves + faults and one == chosen, (first, every, one)
+
+
+@harness.takes_long
 def test_zones_by_keys(folder):
 	"""To a thread, from zone to zone and into them, and its time; then nearer, and back."""
 	path, events = zoned(folder)
