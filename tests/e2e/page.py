@@ -240,8 +240,8 @@ MARKS = """const lanes = await %s.lanes(0, [], 100), ids = lanes.head.lanes.map(
 def test_a_selected_zone(folder):
 	"""Its figures, callers and callees are those of the level of zones, and its key keeps what was in it."""
 	path, _ = game(folder)
-	_, _, figures, called, _, chips, kept = drive(page_of(folder, path), ["press", "7"], ["click", f"{ROWS}:has-text('frame')"],
-		["texts", "aside .fig .n:not(.d)"], ["texts", "aside ul .name"], ["press", "f"], ["texts", ".chip"], ["texts", ".chip em"])
+	_, _, figures, called, _, _, chips, kept = drive(page_of(folder, path), ["press", "7"], ["click", f"{ROWS}:has-text('frame')"],
+		["texts", "aside .fig .n:not(.d)"], ["texts", "aside ul .name"], ["press", "f"], ["see", ".chip em"], ["texts", ".chip"], ["texts", ".chip em"])
 	row = report(path, "--level", "zone", "--view", "callers", "--center", "frame")["rows"][0]
 	printed = check(sonde("report", path, "--text", "--level", "zone", "--view", "callers", "--center", "frame", "--percent", "raw")).out
 	assert len(figures) == 2 and all(figure in printed for figure in figures), (figures, printed)
@@ -286,7 +286,7 @@ def test_zones_on_lanes(folder):
 	seen = "(async () => { while ([...document.querySelectorAll('.lane-label')].every(l => l.offsetHeight < 40)) await new Promise(requestAnimationFrame) })()"
 	x, y, height = drive(out, ["eval", seen], ["eval", place % (SESSION, (slow[1] + slow[2]) // 2)])[1]
 	assert height == 22 + 2 * 14
-	_, _, tip, _, link, chips, name, rows, _, undone = drive(out, ["eval", seen], ["hover", ".timeline canvas", [x, y]], ["texts", ".tip"],
+	_, _, _, tip, _, link, chips, name, rows, _, undone = drive(out, ["eval", seen], ["hover", ".timeline canvas", [x, y]], ["see", ".tip"], ["texts", ".tip"],
 		["drag", ".timeline canvas", [x, y], [x, y]], ["eval", "decodeURIComponent(location.hash)"], ["texts", ".chip"], ["texts", "aside h2"],
 		["eval", f"{SESSION}.report(0, [['time', '{slow[1] + 1}ns:{slow[2] + 1}ns'], ['view', 'stats']]).then(r => r.total)"],
 		["press", "u"], ["eval", "location.hash"])

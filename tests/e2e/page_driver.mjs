@@ -19,8 +19,8 @@ page.on("console", message => { if (message.type() === "error") errors.push(mess
 page.on("request", request => { if (!request.url().startsWith(given.url) && !request.url().startsWith("blob:")) requests.push(request.url()) })
 
 // The page has answered all that it asked.
-const settled = () => page.waitForFunction(() =>
-	document.querySelector(".view[aria-busy=false]") || document.querySelector(".drop, p[role=alert]"), null, { timeout: 60000 })
+const settled = () => page.waitForFunction(() => !document.querySelector("[aria-busy=true]") &&
+	document.querySelector(".view, .drop, p[role=alert]"), null, { timeout: 60000 })
 
 const does = {
 	open: async url => { await page.goto(url ?? given.url); await settled() },
@@ -43,7 +43,6 @@ const does = {
 	hover: async (selector, at) => {
 		const box = await page.locator(selector).boundingBox()
 		await page.mouse.move(box.x + at[0], box.y + at[1])
-		await page.waitForTimeout(50)
 	},
 	double: async (selector, at) => {
 		const box = await page.locator(selector).boundingBox()
@@ -53,10 +52,12 @@ const does = {
 	wheel: async (selector, at, by, key) => {
 		const box = await page.locator(selector).boundingBox()
 		await page.mouse.move(box.x + at[0], box.y + at[1])
+		const before = await page.evaluate(() => location.hash)
 		await page.keyboard.down(key)
 		await page.mouse.wheel(...by)
 		await page.keyboard.up(key)
-		await page.waitForTimeout(100)
+		await page.waitForFunction(before => location.hash !== before, before)
+		await settled()
 	},
 	see: async selector => { await page.waitForSelector(selector) },
 	texts: async selector => page.locator(selector).allInnerTexts(),

@@ -375,7 +375,7 @@ function App({ session, given }: { session: Session; given: Given }) {
     <>
       <Head about={about} state={state} dark={dark} whenError={message} matched={matched} onChange={change => 'search' in change ? set(change) : go(change)}
         onWhen={text => { if (text) void addFilter('when', text) }} onTheme={() => setDark(!dark)} onHelp={() => setHelp(true)} />
-      <section class="time" aria-label="Time">
+      <section class="time" aria-label="Time" aria-busy={lanes.busy}>
         {lanes.value && lanes.value.head.lanes.length > 0 && <Timeline lanes={lanes.value} marked={state.selected ? marked.value : null} marksOf={hasMarks ? (threads, slices, from, to) => session.marks(profile, options(untimed), threads, slices, from, to) : null} filtered={JSON.stringify([untimed.filters, state.metric])} from={time?.[0] ?? null} to={time?.[1] ?? null} dark={dark} selected={state.selected}
           isZoomed={state.span !== null} folds={state.folds} isBare={state.bare} onDrag={follow} onTime={setTime} onZone={(range, selected) => go({ filters: inTime(state.filters, range), selected })} onFilter={(name, id) => void addFilter(name, String(id))}
           onFold={pid => go({ folds: state.folds.includes(pid) ? state.folds.filter(p => p !== pid) : [...state.folds, pid] })} onBare={bare => go({ bare })}
@@ -410,7 +410,7 @@ function App({ session, given }: { session: Session; given: Given }) {
           </div>
           <div class="content">{content()}</div>
         </section>
-        <Inspector report={callers.busy ? null : callers.value} isGone={callers.error !== ''} selected={state.selected} onSelect={select} onFilter={(n, v) => void addFilter(n, v)} onView={view => go({ view })} />
+        <Inspector busy={callers.busy} report={callers.busy ? null : callers.value} isGone={callers.error !== ''} selected={state.selected} onSelect={select} onFilter={(n, v) => void addFilter(n, v)} onView={view => go({ view })} />
       </main>
       <footer>
         <span>{typeof row.counted === 'number' ? `${grouped(row.counted)} samples` : ''}{about.interval_ns ? `, one every ${amount(about.interval_ns, 'ns')}` : ''}{typeof row.lost === 'number' ? `, ${grouped(row.lost)} lost` : ''}</span>

@@ -12,6 +12,7 @@ export const quoteWhen = (name: string) => `.'${name.replace(/'/g, "''")}'`
 export const sum = (lines: CallLine[]) => lines.reduce((total, line) => total + line.attributed, 0)
 
 interface Props {
+  busy: boolean
   report: Report<CallersRow> | null // of the selected function; null: not known, or not yet
   isGone: boolean // the filters leave nothing of it
   selected: Selected | null
@@ -20,7 +21,7 @@ interface Props {
   onView(view: State['view']): void
 }
 
-export function Inspector({ report, isGone, selected, onSelect, onFilter, onView }: Props) {
+export function Inspector({ busy, report, isGone, selected, onSelect, onFilter, onView }: Props) {
   if (selected === null)
     return <aside aria-label="Selection"><h2>Nothing selected</h2><p class="m">Choose a box or a row: it is then marked in every view.</p></aside>
   const row = report?.rows[0]
@@ -39,7 +40,7 @@ export function Inspector({ report, isGone, selected, onSelect, onFilter, onView
     <dd class="n" title={explain(name, value, report!.metric.unit)}>{figure(value)}</dd><dd class="n d">{percent(value, report!.total)}</dd>
   </>
   return (
-    <aside aria-label="Selection" tabIndex={0}>
+    <aside aria-label="Selection" aria-busy={busy} tabIndex={0}>
       <h2>{selected.name}</h2>
       <p class="m">{selected.module || 'no load object'}{row?.file ? ` · ${row.file}${row.line ? `:${row.line}` : ''}` : ''}</p>
       {(isGone || report && !row) && <p class="m">The filters leave nothing of it.</p>}

@@ -80,8 +80,8 @@ export function Timeline({ lanes, marked, marksOf, filtered, from, to, isZoomed,
   const first = rows.indexOf(inSight[0]!), last = first + inSight.length
   const threads = rows.slice(Math.max(Math.floor(first / 8) * 8, 0), Math.ceil(last / 8) * 8).flatMap(row => row.lane?.id === undefined ? [] : [row.lane.id]).slice(0, 200)
   const slices = Math.min(Math.max(Math.ceil(plot / 200) * 200, 200), 4000)
-  const given = useAnswer<Packed<MarksHead>>(`${threads}/${slices}/${begin}/${end}/${filtered}/${width > 0}`,
-    () => marksOf && width > 0 && threads.length ? marksOf(threads, slices, begin, end) : null).value
+  const { value: given, busy } = useAnswer<Packed<MarksHead>>(`${threads}/${slices}/${begin}/${end}/${filtered}/${width > 0}`,
+    () => marksOf && width > 0 && threads.length ? marksOf(threads, slices, begin, end) : null)
   const marks = useMemo(() => given && new Marks(given), [given])
   // The zone that keys chose; with other zones in sight, none is.
   const [chosen, setChosen] = useState<{ marks: Marks | null; bar: number }>({ marks: null, bar: -1 })
@@ -350,7 +350,7 @@ export function Timeline({ lanes, marked, marksOf, filtered, from, to, isZoomed,
     else if (row.lane?.tid !== undefined) onFilter('thread', row.lane.tid)
   }
   return (
-    <div class="timeline" ref={box} tabIndex={-1} role="group" aria-label="Threads over time"
+    <div class="timeline" ref={box} tabIndex={-1} role="group" aria-busy={busy} aria-label="Threads over time"
       onScroll={() => setView({ top: box.current!.scrollTop, height: box.current!.clientHeight })}>
       <div class="lane-tools">
         <span class="seg" role="group" aria-label="Time in sight">
