@@ -106,6 +106,16 @@ static struct objfile *search_by_build_id(const struct search *s, const char *de
 				     (int)(id.size - 2), id.data + 2));
 }
 
+/* Asks the caller's own places. */
+static struct objfile *search_further(const struct search *s, const struct debugfile_places *places)
+{
+	char *path = places->find && s->build_id.size
+			     ? places->find(places->find_context, s->build_id)
+			     : NULL;
+
+	return path ? search_try(s, path) : NULL;
+}
+
 static struct objfile *search_by_link(
 	const struct search *s, const struct debugfile_places *places, struct str name)
 {
@@ -151,10 +161,11 @@ struct objfile *debugfile_open(
 	struct objfile *file = search_by_build_id(&s, places->debug_directory);
 	if (file)
 		return file;
-	if (!read_debuglink(object, &name, &s.crc))
-		return NULL;
-	s.has_crc = true;
-	return search_by_link(&s, places, name);
+	if (read_debuglink(object, &name, &s.crc)) {
+		s.has_crc = true;
+		file = search_by_link(&s, places, name);
+	}
+	return file ? file : search_further(&s, places);
 }
 
 /* .gnu_debugaltlink: a path, NUL, the build-id's bytes. *id is set to the build ID in hex. */
@@ -193,6 +204,8 @@ struct objfile *debugfile_open_alternate(
 				&s, xasprintf("%.*s/%.*s", STR_ARG(directory), STR_ARG(path)));
 		if (alternate == NULL)
 			alternate = search_by_build_id(&s, places->debug_directory);
+		if (alternate == NULL)
+			alternate = search_further(&s, places);
 	}
 	strbuf_deinit(&id);
 	return alternate;

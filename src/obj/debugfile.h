@@ -3,8 +3,8 @@
 
 /*
  * Separate debug files, where distributions put the information stripped from programs.  Found by
- * build ID, then by .gnu_debuglink; a part split off again (dwz) by .gnu_debugaltlink.  Nothing is
- * ever fetched over a network.
+ * build ID, then by .gnu_debuglink; a part split off again (dwz) by .gnu_debugaltlink.  Where the
+ * caller knows more places, these are asked last.
  */
 
 #include "base/str.h"
@@ -16,6 +16,12 @@ struct debugfile_places {
 	struct str
 		known_path; /* the path the program sees (in a container: its own); empty: same */
 	const char *debug_directory; /* "/usr/lib/debug" */
+	/*
+	 * The path of a debug file with that build ID, which is freed; NULL: there is none.  Asked
+	 * if no other place has the file.  The function NULL: there are no more places.
+	 */
+	char *(*find)(void *context, struct str build_id);
+	void *find_context;
 };
 
 /*

@@ -92,7 +92,9 @@ static void cache_resolve(struct resolve_job *job)
 	struct file_bytes bytes;
 
 	if (name && cache_read(job, name, arena, &contents, &bytes)) {
-		take_answers(job, &contents);
+		/* A further source may have the missing lines. */
+		if (contents.has_lines || job->symbolizer->options.source == NULL)
+			take_answers(job, &contents);
 		file_bytes_deinit(&bytes);
 	}
 	arena_destroy(arena);

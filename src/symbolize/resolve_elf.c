@@ -13,6 +13,7 @@
 #include "obj/demangle.h"
 #include "obj/objfile.h"
 #include "obj/symtab.h"
+#include "symbolize/build_source.h"
 
 /* The files of one object, and the tables read from them. */
 struct elf_source {
@@ -27,31 +28,53 @@ static bool elf_fits(enum object_kind kind)
 	return kind == OBJECT_USER;
 }
 
-/*
- * The path next to which debug files may be: the path at which the object is opened if that is its
- * path below another root; else (/proc/PID/map_files/…, a copy) the path that the program saw.
- */
-static struct str object_home_path(const struct symbolize_object *object)
+/* Asks the symbolizer's further source for a debug file, as struct debugfile_places wants it. */
+static char *find_debug(void *context, struct str build_id)
 {
-	struct str open_path = resolve_open_path(object);
+	struct resolve_job *job = context;
+	char *problem = NULL;
+	char *path =
+		build_source_find(job->symbolizer->options.source, build_id, BUILD_DEBUG, &problem);
 
-	return str_ends_with(open_path, object->path) ? open_path : object->path;
+	if (problem)
+		resolve_problem(job, "%s", problem);
+	free(problem);
+	return path;
 }
 
-static bool source_open(struct elf_source *source, struct resolve_job *job)
+/* Whether nothing can be added to an object that was found here. */
+static bool has_debug_info(struct objfile *object)
 {
+	struct objfile_section section;
+
+	return objfile_header_named(object, ".debug_info", &section);
+}
+
+/* Opens the debug file; asks the further source if this machine has no debug information. */
+static void open_debug(struct elf_source *source, struct resolve_job *job)
+{
+	struct build_source *further = job->symbolizer->options.source;
 	char *problem = NULL;
 
-	*source = (struct elf_source){.object = resolve_open_object(job)};
-	if (source->object == NULL)
-		return false;
-	source->places = (struct debugfile_places){.object_path = object_home_path(job->object),
-		.known_path = job->object->path,
-		.debug_directory = job->symbolizer->debug_directory};
+	if (further && !has_debug_info(source->object))
+		source->places.find = find_debug;
+	source->places.find_context = job;
 	source->debug = debugfile_open(source->object, &source->places, &problem);
 	if (problem && source->debug == NULL)
 		resolve_problem(job, "%s", problem);
 	free(problem);
+	/* And for what is split off again. */
+	source->places.find = further ? find_debug : NULL;
+}
+
+static bool source_open(struct elf_source *source, struct resolve_job *job)
+{
+	*source = (struct elf_source){.places = {.known_path = job->object->path,
+					      .debug_directory = job->symbolizer->debug_directory}};
+	source->object = resolve_open_object(job, &source->places.object_path);
+	if (source->object == NULL)
+		return false;
+	open_debug(source, job);
 	objfile_set_store(source->object, &job->symbolizer->sections);
 	if (source->debug)
 		objfile_set_store(source->debug, &job->symbolizer->sections);

@@ -75,7 +75,7 @@ static void answer(const struct starts_source *source, struct resolve_job *job, 
 
 static void starts_resolve(struct resolve_job *job)
 {
-	struct starts_source source = {.object = resolve_open_object(job)};
+	struct starts_source source = {.object = resolve_open_here(job)};
 
 	if (source.object == NULL)
 		return;

@@ -69,7 +69,13 @@ void resolve_with_name(struct resolve_job *job, size_t i, struct str function, s
 /* The path at which to open the object now. */
 struct str resolve_open_path(const struct symbolize_object *object);
 /* Opens the object if it is the one that ran; else returns NULL, with the reason in the status. */
-struct objfile *resolve_open_object(struct resolve_job *job);
+struct objfile *resolve_open_here(struct resolve_job *job);
+/*
+ * Opens the object if it is the one that ran, or its debug file from the symbolizer's further
+ * source; else returns NULL, with the reason in the status.  *home: the path next to which its
+ * other files may be; it lives as long as the object and the file.
+ */
+struct objfile *resolve_open_object(struct resolve_job *job, struct str *home);
 /* Sets the status's problem to a copy of the sentence, unless there is one already. */
 void resolve_problem(struct resolve_job *job, const char *format, ...) printf_like(2, 3);
 

@@ -19,12 +19,18 @@
 #include "base/str.h"
 #include "model/profile.h"
 
+struct build_source;
 struct symbolizer;
 
 struct symbolize_options {
 	bool no_inline;		     /* one frame per address, named after the outermost function */
 	const char *cache_directory; /* NULL: $XDG_CACHE_HOME/sonde/sym, "" : no cache */
 	const char *debug_directory; /* NULL: /usr/lib/debug */
+	/*
+	 * Asked for files that this machine lacks, or of which it has no debug information; must
+	 * outlive the symbolizer.  NULL: only this machine's files are used.
+	 */
+	struct build_source *source;
 	uint64_t costly_ns; /* answers that take longer are cached; 0: those that take 5 ms */
 };
 

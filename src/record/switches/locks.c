@@ -88,7 +88,8 @@ static struct lock_object *object_of(struct locks *l, int64_t pid, const struct 
 	struct lock_object object = {.path = region->path, .inode = region->inode};
 	char *path =
 		xasprintf("/proc/%" PRId64 "/root%s", pid, l->paths.strings[region->path].data);
-	struct debugfile_places places = {str_from(path), {0}, "/usr/lib/debug"};
+	struct debugfile_places places = {
+		.object_path = str_from(path), .debug_directory = "/usr/lib/debug"};
 	char *problem = NULL;
 
 	error_destroy(objfile_open(path, &object.file));

@@ -1,0 +1,416 @@
+"""Names for recordings made where there were none: `sonde symbolize`, from folders and from debuginfod."""
+
+import contextlib
+import functools
+import http.server
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import socketserver
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+
+import harness
+import recording
+
+# Inlined into work() twice, and recursive: a chain at each address.
+SOURCE = """
+#include <time.h>
+static inline __attribute__((always_inline)) unsigned inner(unsigned x)
+{
+	for (int i = 0; i < 1000; i++)
+		x = x * 1664525u + 1013904223u;
+	return x;
+}
+__attribute__((noinline)) static unsigned first(unsigned x)
+{
+	for (int i = 0; i < 100; i++)
+		x = inner(x) + 1;
+	return x;
+}
+__attribute__((noinline)) static unsigned second(unsigned x)
+{
+	for (int i = 0; i < 300; i++)
+		x = inner(x) + 2;
+	return x;
+}
+int main(int count, char **arguments)
+{
+	volatile unsigned x = count;
+	while (clock() < %d * (CLOCKS_PER_SEC / 1000))
+		x = second(first(x));
+	return arguments[0] == 0;
+}
+"""
+NAMES = {"main", "first", "second"}
+
+
+class Stripped:
+	"""A program without symbols or debug information, which are in debug/, and a recording of it."""
+
+	def __init__(self, folder, build=None):
+		for tool in ("objcopy", "strip"):
+			if not shutil.which(tool):
+				raise harness.Skip(f"there is no {tool}")
+		text = SOURCE % harness.work(300)
+		self.program = build(folder, text) if build else harness.compile_c(folder, text, "-O2", "-g", name="app")
+		self.folder = folder / "debug"
+		self.folder.mkdir()
+		self.debug = self.folder / "app.debug"
+		harness.check(harness.run("objcopy", "--only-keep-debug", self.program, self.debug))
+		harness.check(harness.run("strip", self.program))
+		self.build_id = build_id(self.program)
+		self.recording = recording.record(folder, self.program)
+		assert not NAMES & names(self.recording), names(self.recording)
+
+	def copy(self, folder, name="copy.prof"):
+		return recording.Recording(pathlib.Path(shutil.copy(self.recording.path, folder / name)))
+
+
+@functools.cache
+def stripped():
+	"""The same for all cases, which must copy what they change."""
+	recording.needs_sampling()
+	stripped.folder = tempfile.TemporaryDirectory()
+	return Stripped(pathlib.Path(stripped.folder.name))
+
+
+def build_id(path):
+	"""The contents of the note GNU 3, in hex."""
+	bytes_ = path.read_bytes()
+	at = bytes_.index(struct.pack("<III4s", 4, 20, 3, b"GNU\0"))
+	return bytes_[at + 16:at + 36].hex()
+
+
+def rows(r, view="functions"):
+	return r.json("--view", view, "--limit", "0")["rows"]
+
+
+def names(r):
+	"""Those of functions of the program, but for its start-up code, which may be sampled or not."""
+	return {row["name"] for row in rows(r) if row["module"] == "app" and row["name"] != "_start"}
+
+
+def figures(r):
+	"""What names must not change: every total, and the weight of each module."""
+	modules = sorted((row["name"], row["exclusive"], row["inclusive"]) for row in rows(r, "modules"))
+	return r.json()["total"], r.stats, modules
+
+
+def symbolize(path, source, *options, status=0, **more):
+	return harness.check(harness.sonde("symbolize", path, "--from", source, *options, **more), status)
+
+
+def check_named(r, before):
+	"""It has functions, lines and inlined calls, and the figures that it had."""
+	assert names(r) == NAMES | {"inner"}, names(r)
+	lines = {row["line"] for row in rows(r, "lines") if row["name"] == "inner"}
+	assert lines and lines <= {5, 6}, lines
+	stacks = "".join(r.report("--format", "folded"))
+	assert "main;second;inner " in stacks and "main;first;inner " in stacks, stacks
+	assert figures(r) == before
+	assert not any("no symbols for app" in note["text"] for note in r.notes), r.notes
+
+
+def test_from_a_folder(folder):
+	s = stripped()
+	r = s.copy(folder)
+	before = figures(r)
+	told = symbolize(r.path, s.folder).err
+	check_named(r, before)
+	assert "found names for" in told and "in 1 module" in told, told
+	# Once more changes nothing.
+	bytes_ = r.path.read_bytes()
+	assert "have names already" in symbolize(r.path, s.folder).err
+	assert r.path.read_bytes() == bytes_
+	assert [p.name for p in folder.iterdir()] == ["copy.prof"]
+
+
+def test_from_a_tree_of_build_ids_elsewhere(folder):
+	"""Where the program itself is missing, and with another file as output."""
+	s = stripped()
+	r = s.copy(folder)
+	bytes_ = r.path.read_bytes()
+	for root in ("tree", "root/usr/lib/debug"):
+		place = folder / root / ".build-id" / s.build_id[:2]
+		place.mkdir(parents=True)
+		shutil.copy(s.debug, place / f"{s.build_id[2:]}.debug")
+	program = s.program.rename(folder / "hidden")
+	try:
+		for root in ("tree", "root"):
+			named = recording.Recording(folder / f"{root}.prof")
+			symbolize(r.path, folder / root, "-o", named.path)
+			check_named(named, figures(r))
+	finally:
+		program.rename(s.program)
+	assert r.path.read_bytes() == bytes_
+
+
+def test_another_build_gives_no_names(folder):
+	s = stripped()
+	r = s.copy(folder)
+	bytes_ = r.path.read_bytes()
+	place = folder / "tree" / ".build-id" / s.build_id[:2]
+	place.mkdir(parents=True)
+	# It is where the right one would be, and has all of its names.
+	harness.compile_c(place, SOURCE % 1, "-O2", "-g", name=f"{s.build_id[2:]}.debug")
+	told = symbolize(r.path, folder / "tree").err
+	assert "another" in told and "found names for 0 of" in told, told
+	assert r.path.read_bytes() == bytes_
+	empty = folder / "empty"
+	empty.mkdir()
+	assert f"app: no name for" in symbolize(r.path, empty).err
+	assert r.path.read_bytes() == bytes_
+
+
+def test_names_are_replaced_if_asked(folder):
+	"""Symbols alone were known; now inlined calls and lines are."""
+	s = stripped()
+	with_symbols = folder / "symbols"
+	with_symbols.mkdir()
+	harness.check(harness.run("objcopy", "--strip-debug", s.debug, with_symbols / "app.debug"))
+	r = s.copy(folder)
+	before = figures(r)
+	symbolize(r.path, with_symbols)
+	assert names(r) == NAMES, names(r)
+	assert "have names already" in symbolize(r.path, s.folder).err
+	assert "have names already" in symbolize(r.path, s.folder, "--module", "ap").err
+	symbolize(r.path, s.folder, "--module", "app")
+	check_named(r, before)
+	assert "nothing changes" in symbolize(r.path, s.folder, "--module", "app").err
+
+
+def build_split(folder, text):
+	"""With debug information in app.dwo, where the compiler put it."""
+	(folder / "app.c").write_text(text)
+	compiler = os.environ.get("CC", "cc").split()
+	for step in (("-c", "-g", "-gsplit-dwarf", "-O2", "app.c", "-o", "app.o"), ("app.o", "-o", "app")):
+		harness.check(harness.run(*compiler, *step, cwd=folder))
+	assert (folder / "app.dwo").exists()
+	return folder / "app"
+
+
+def test_split_dwarf(folder):
+	recording.needs_sampling()
+	s = Stripped(folder, build_split)
+	before = figures(s.recording)
+	symbolize(s.recording.path, s.folder)
+	check_named(s.recording, before)
+
+
+def test_a_debug_file_shared_by_dwz(folder):
+	"""What dwz moved to a common file is found by its build ID."""
+	if not shutil.which("dwz"):
+		raise harness.Skip("there is no dwz")
+	s = stripped()
+	r = s.copy(folder)
+	place = folder / "tree"
+	place.mkdir()
+	for name in ("one", "two"):
+		shutil.copy(s.debug, place / f"{name}.debug")
+	common = folder / "common.debug"
+	harness.check(harness.run("dwz", "-m", common, "-M", "/nowhere/common.debug", place / "one.debug",
+		place / "two.debug"))
+	if not common.exists():
+		raise harness.Skip("dwz found nothing in common")
+	(place / "two.debug").unlink()
+	common.rename(place / "moved.debug")
+	before = figures(r)
+	symbolize(r.path, place)
+	check_named(r, before)
+
+
+def test_damaged_and_cut_recordings(folder):
+	s = stripped()
+	bytes_ = s.recording.path.read_bytes()
+	cut = recording.Recording(folder / "cut.prof")
+	# The end mark is the last chunk, and short.
+	cut.path.write_bytes(bytes_[:-20])
+	before = cut.json()["total"]
+	symbolize(cut.path, s.folder)
+	assert cut.json()["total"] == before and NAMES < names(cut)
+	assert any("cut off" in note["text"] for note in cut.notes), cut.notes
+	bad = folder / "bad.prof"
+	middle = len(bytes_) // 2
+	bad.write_bytes(bytes_[:middle] + b"\0\xff\0\xff" + bytes_[middle + 4:])
+	kept = bad.read_bytes()
+	assert "the recording is damaged" in symbolize(bad, s.folder, status=1).err
+	assert bad.read_bytes() == kept
+	text = folder / "text.folded"
+	text.write_text("a;b 1\n")
+	assert "is not a sonde recording" in symbolize(text, s.folder, status=1).err
+	merged = folder / "merged.prof"
+	harness.check(harness.sonde("merge", "-o", merged, s.recording.path))
+	assert "written by merge or convert" in symbolize(merged, s.folder, status=1).err
+
+
+# ---- debuginfod ----
+
+
+def needs_client():
+	try:
+		import ctypes
+		ctypes.CDLL("libdebuginfod.so.1")
+	except OSError:
+		raise harness.Skip("libdebuginfod is not installed") from None
+
+
+def from_servers(folder, r, urls, *options, status=0):
+	"""Each time with a client that remembers nothing."""
+	with tempfile.TemporaryDirectory(dir=folder) as cache:
+		return symbolize(r.path, "debuginfod", *options, status=status, env={"DEBUGINFOD_URLS": urls,
+			"XDG_CACHE_HOME": cache, "DEBUGINFOD_CACHE_PATH": cache, "DEBUGINFOD_TIMEOUT": None})
+
+
+def free_port():
+	with socket.socket() as s:
+		s.bind(("127.0.0.1", 0))
+		return s.getsockname()[1]
+
+
+def test_from_a_debuginfod_server(folder):
+	needs_client()
+	if not shutil.which("debuginfod"):
+		raise harness.Skip("there is no debuginfod")
+	s = stripped()
+	r = s.copy(folder)
+	before = figures(r)
+	port = free_port()
+	server = subprocess.Popen(["debuginfod", "-d", ":memory:", "-p", str(port), "-F", str(s.folder)],
+		stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+	try:
+		# It answers before it has looked at its files.
+		until = time.monotonic() + 60 * harness.PATIENCE
+		while "found names for 0" in from_servers(folder, s.copy(folder, "trial.prof"),
+			f"http://127.0.0.1:{port}").err:
+			assert time.monotonic() < until and server.poll() is None
+			time.sleep(0.1)
+		from_servers(folder, r, f"http://127.0.0.1:{port}")
+	finally:
+		server.kill()
+		server.wait()
+	check_named(r, before)
+
+
+class Answers(http.server.BaseHTTPRequestHandler):
+	"""As the server's `manner` says; what was asked for is in its `asked`."""
+
+	def do_GET(self):
+		self.server.asked.append(self.path)
+		body = self.server.body
+		if self.server.manner == "hangs":
+			self.server.released.wait()
+			return
+		if self.server.manner == "missing":
+			self.send_error(404)
+			return
+		self.send_response(200)
+		self.send_header("Content-Length", str(len(body)))
+		self.end_headers()
+		self.wfile.write(body[:len(body) // 2] if self.server.manner == "cut" else body)
+
+	def log_message(self, *_):
+		pass
+
+
+class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
+	daemon_threads = True
+
+
+@contextlib.contextmanager
+def serving(manner, body=b""):
+	server = Server(("127.0.0.1", 0), Answers)
+	server.manner, server.body, server.asked, server.released = manner, body, [], threading.Event()
+	thread = threading.Thread(target=server.serve_forever)
+	thread.start()
+	try:
+		server.url = f"http://127.0.0.1:{server.server_address[1]}"
+		yield server
+	finally:
+		server.released.set()
+		server.shutdown()
+		thread.join()
+		server.server_close()
+
+
+def test_a_server_that_sends_the_file(folder):
+	"""It is asked for debug information once, and for nothing that is there already."""
+	needs_client()
+	s = stripped()
+	r = s.copy(folder)
+	before = figures(r)
+	with serving("good", s.debug.read_bytes()) as server:
+		from_servers(folder, r, server.url)
+		assert server.asked == [f"/buildid/{s.build_id}/debuginfo"], server.asked
+		check_named(r, before)
+		from_servers(folder, r, server.url)
+		assert len(server.asked) == 1, server.asked
+
+
+def test_servers_that_send_something_else(folder):
+	needs_client()
+	s = stripped()
+	other = harness.compile_c(folder, SOURCE % 2, "-O2", "-g", name="other").read_bytes()
+	for manner, body in (("missing", b""), ("cut", s.debug.read_bytes()), ("whole", other),
+		("whole", b"<html><body>sign in</body></html>"), ("whole", b"")):
+		r = s.copy(folder)
+		bytes_ = r.path.read_bytes()
+		with serving(manner, body) as server:
+			told = from_servers(folder, r, server.url).err
+			assert server.asked, (manner, told)
+		assert "app: no name for" in told and "found names for 0 of" in told, (manner, told)
+		assert r.path.read_bytes() == bytes_, manner
+
+
+def test_a_server_that_hangs(folder):
+	"""It is given up after the timeout, once, and its file was not changed; SIGINT is sooner."""
+	needs_client()
+	s = stripped()
+	r = s.copy(folder)
+	bytes_ = r.path.read_bytes()
+	with serving("hangs") as server:
+		told = from_servers(folder, r, server.url, "--timeout", "1s").err
+		assert "did not send it" in told, told
+		assert len(server.asked) == 1, server.asked
+		env = dict(os.environ, DEBUGINFOD_URLS=server.url, DEBUGINFOD_CACHE_PATH=str(folder / "cache"))
+		child = subprocess.Popen([harness.SONDE, "symbolize", r.path, "--from", "debuginfod", "--timeout",
+			"1h"], env=env, stderr=subprocess.PIPE)
+		while len(server.asked) < 2:
+			time.sleep(0.01)
+		child.send_signal(signal.SIGINT)
+		told = child.communicate(timeout=60 * harness.PATIENCE)[1].decode()
+		assert child.returncode == -signal.SIGINT and "is as it was" in told, (child.returncode, told)
+	assert r.path.read_bytes() == bytes_
+
+
+def test_no_request_unless_asked(folder):
+	"""The environment's servers alone are no reason to ask them."""
+	s = stripped()
+	r = s.copy(folder)
+	with serving("missing") as server:
+		env = {"DEBUGINFOD_URLS": server.url}
+		harness.check(harness.sonde("report", r.path, env=env))
+		harness.check(harness.sonde("annotate", r.path, next(iter(names(r))), env=env))
+		harness.check(harness.sonde("record", "-o", folder / "again.prof", s.program, env=env))
+		symbolize(r.path, s.folder, env=env)
+		assert server.asked == [], server.asked
+
+
+def test_without_servers(folder):
+	s = stripped()
+	r = s.copy(folder)
+	for urls in (None, "", "  "):
+		told = harness.check(harness.sonde("symbolize", r.path, "--from", "debuginfod",
+			env={"DEBUGINFOD_URLS": urls}), 2).err
+		assert "DEBUGINFOD_URLS names no server" in told, told
+	assert "No such file" in symbolize(r.path, folder / "none", status=1).err
+	assert "--from" in harness.check(harness.sonde("symbolize", r.path), 2).err
+	assert "-o" in harness.check(harness.sonde("symbolize", "-", "--from", folder), 2).err
+
+
+harness.main()
