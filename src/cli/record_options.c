@@ -32,6 +32,7 @@ enum {
 	OPTION_QUIET,
 	OPTION_WHEN,
 	OPTION_ZONES,
+	OPTION_NO_SYMBOLS,
 };
 
 static const char *const clock_choices[] = {"virtual", "real", "both", NULL};
@@ -96,6 +97,8 @@ const struct option_row record_alone_rows[] = {
 		"more"},
 	{OPTION_WHEN, 0, "when", VALUE_TEXT, "PATTERN", {0},
 		"keep only the stacks that match, count the others; see 'sonde help when'"},
+	{OPTION_NO_SYMBOLS, 0, "no-symbols", VALUE_NONE, NULL, {0},
+		"leave the names of programs and libraries to 'sonde symbolize'"},
 	{0},
 };
 
@@ -158,6 +161,8 @@ struct error *record_request_target(struct record_request *request, const struct
 	request->command = operands->count > 0 ? operands->items : NULL;
 	struct error *err = check_keep(request);
 
+	if (!err && request->no_symbols && request->when.size)
+		err = error_new(ERROR_USAGE, "--when needs names, which --no-symbols leaves out");
 	if (!err && request->wakers)
 		err = check_waits(request, "--wakers");
 	return !err && request->locks ? check_waits(request, "--locks") : err;
@@ -368,6 +373,9 @@ struct error *record_options_set(void *context, int id, const char *value)
 		break;
 	case OPTION_WHEN:
 		return add_when(request, value);
+	case OPTION_NO_SYMBOLS:
+		request->no_symbols = true;
+		break;
 	case OPTION_QUIET:
 		request->quiet = true;
 		break;

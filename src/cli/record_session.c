@@ -84,7 +84,18 @@ static bool has_code(const struct recorder_object *object)
 	return object->address_count > 0 && kind != OBJECT_UNKNOWN && kind != OBJECT_ZONE;
 }
 
-static void symbolize_all(struct recorder *recorder, struct record_summary *summary)
+/*
+ * Whether an object's names cannot be found later: those of the kernel and of generated code are
+ * gone when it or the process is.
+ */
+static bool is_named_now_only(const struct recorder_object *object)
+{
+	return capture_names_kind(object->kind) != OBJECT_USER ||
+	       str_equal(object->path, STR("[vdso]")) || object->build_id.size == 0;
+}
+
+static void symbolize_all(
+	struct recorder *recorder, bool no_symbols, struct record_summary *summary)
 {
 	struct symbolize_options options = {0};
 	struct symbolizer *symbolizer = symbolizer_create(&options);
@@ -94,7 +105,7 @@ static void symbolize_all(struct recorder *recorder, struct record_summary *summ
 		struct recorder_object object;
 
 		recorder_object(recorder, i, &object);
-		if (has_code(&object))
+		if (has_code(&object) && (!no_symbols || is_named_now_only(&object)))
 			symbolize_object(
 				symbolizer, recorder_writer(recorder), i, &object, summary);
 	}
@@ -167,7 +178,7 @@ static bool finish(const struct record_request *request, struct recorder *record
 	struct error *err;
 
 	if (!capture_writer_failed(recorder_writer(recorder)))
-		symbolize_all(recorder, &summary);
+		symbolize_all(recorder, request->no_symbols, &summary);
 	err = result->is_dump
 		      ? capture_writer_finish(recorder_writer(recorder), &summary.size_bytes)
 		      : recorder_finish(recorder, &summary.size_bytes);
@@ -178,6 +189,8 @@ static bool finish(const struct record_request *request, struct recorder *record
 		record_when(path, strbuf_str(&request->when), &summary);
 	record_summary_print(&summary, request->quiet, request->hint && is_good);
 	record_summary_deinit(&summary);
+	if (is_good && request->no_symbols && !request->quiet)
+		message_print("names are left out; sonde symbolize %s --from DIR adds them", path);
 	if (request->written)
 		request->written(request->written_data, is_good ? path : NULL);
 	return is_good;
