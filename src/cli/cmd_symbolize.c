@@ -7,11 +7,14 @@
 
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/convert_options.h"
 #include "cli/message.h"
+#include "cli/note_messages.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "formats/sonde/capture_symbolize.h"
 #include "formats/sonde/layout/capture_chunk.h"
+#include "formats/writers.h"
 #include "session/values.h"
 #include "symbolize/build_source.h"
 #include "symbolize/symbolize.h"
@@ -162,13 +165,29 @@ static struct error *write_bytes(const char *path, struct str bytes)
 	return err;
 }
 
-static struct error *refuse_input(const struct reader_input *input)
+/* A profile of another tool: its reader looks up names, with the further source. */
+static struct error *symbolize_other(const struct symbolize_command *c,
+	const struct reader_input *input, struct build_source *source, bool *interrupted)
 {
-	if (capture_recognise(input->data, input->size))
-		return NULL;
-	return error_new(ERROR_UNSUPPORTED,
-		"%s is not a sonde recording; names can only be added to one, uncompressed",
-		input->name);
+	struct profile *profile;
+
+	if (c->output == NULL)
+		return error_new(ERROR_USAGE,
+			"%s is not a sonde recording; name the recording to make of it with -o",
+			input->name);
+	if (c->modules)
+		return error_new(ERROR_USAGE, "--module is for sonde's own recordings");
+	struct error *err = profile_read_bytes(input, NULL, &profile);
+	if (err)
+		return err;
+	*interrupted = source->is_interrupted;
+	if (!*interrupted)
+		err = convert_options_write(
+			&(struct convert_options){.output = c->output}, &writer_sonde, profile);
+	if (err == NULL && !*interrupted && !c->quiet)
+		note_messages_profile(profile, false);
+	profile_destroy(profile);
+	return err;
 }
 
 /* *interrupted: by SIGINT; then nothing was written. */
@@ -215,12 +234,13 @@ static struct error *symbolize_file(
 	struct reader_input input = {.name = strcmp(path, "-") ? path : "standard input",
 		.data = bytes.data,
 		.size = bytes.size,
-		.path = path};
-	err = refuse_input(&input);
-	if (err == NULL)
-		err = open_source(c, &source);
-	if (err == NULL)
+		.path = strcmp(path, "-") ? path : NULL};
+	err = open_source(c, &source);
+	input.source = source;
+	if (err == NULL && capture_recognise(input.data, input.size))
 		err = symbolize_input(c, &input, source, c->output ? c->output : path, interrupted);
+	else if (err == NULL)
+		err = symbolize_other(c, &input, source, interrupted);
 	build_source_destroy(source);
 	file_bytes_deinit(&bytes);
 	return err;

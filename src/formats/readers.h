@@ -28,6 +28,8 @@
 #include "base/error.h"
 #include "model/builder.h"
 
+struct build_source;
+
 struct reader_input {
 	const char *name;    /* of the file, for messages; "standard input" for "-" */
 	const uint8_t *data; /* borrowed; not NUL-terminated */
@@ -43,6 +45,11 @@ struct reader_input {
 	 * Readers can ignore this.
 	 */
 	bool is_cut;
+	/*
+	 * Further files of load objects, by build ID, for formats with addresses; NULL: only those
+	 * of this machine.
+	 */
+	struct build_source *source;
 	size_t threads; /* that may work at once (0: one); what is read must not depend on it */
 };
 

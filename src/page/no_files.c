@@ -10,6 +10,7 @@
 #include "base/compress.h"
 #include "obj/object_open.h"
 #include "obj/objfile.h"
+#include "symbolize/build_source.h"
 #include "symbolize/symbolize.h"
 
 static const char no_files[] = "a page opens no files";
@@ -56,6 +57,16 @@ struct compressor *compressor_create(enum packing packing)
 {
 	(void)packing;
 	abort();
+}
+
+char *build_source_find(
+	struct build_source *source, struct str build_id, enum build_part part, char **problem)
+{
+	(void)source;
+	(void)build_id;
+	(void)part;
+	(void)problem;
+	return NULL;
 }
 
 struct symbolizer {

@@ -24,6 +24,8 @@
 /* elfutils' DEBUGINFOD_SONAME; the names and signatures below are those of its <debuginfod.h>. */
 #define LIBRARY		"libdebuginfod.so.1"
 #define TIMEOUT_SECONDS 5
+/* Files that are asked for, so that no input can make it thousands. */
+#define ASKED_MAX 128
 
 struct client;
 typedef int find_fn(struct client *, const unsigned char *build_id, int size, char **path);
@@ -34,6 +36,7 @@ struct debuginfod_source {
 	struct client *client;
 	void (*end)(struct client *);
 	find_fn *find_debug, *find_code;
+	unsigned int asked;
 	int silence; /* the error of a server that did not answer, so no more is asked for; 0 */
 };
 
@@ -78,6 +81,11 @@ static char *debuginfod_find(
 			*problem = xasprintf("not asked for: %s",
 				source->is_interrupted ? "interrupted"
 						       : "the server did not answer");
+		return NULL;
+	}
+	if (s->asked++ >= ASKED_MAX) {
+		if (*problem == NULL)
+			*problem = xasprintf("not asked for, after %d other files", ASKED_MAX);
 		return NULL;
 	}
 	int fd = ask(s, part == BUILD_DEBUG ? s->find_debug : s->find_code, build_id, &path);

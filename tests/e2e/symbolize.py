@@ -17,6 +17,7 @@ import time
 
 import harness
 import recording
+from proto_wire import put_bytes, put_number
 
 # Inlined into work() twice, and recursive: a chain at each address.
 SOURCE = """
@@ -248,7 +249,7 @@ def test_damaged_and_cut_recordings(folder):
 	assert bad.read_bytes() == kept
 	text = folder / "text.folded"
 	text.write_text("a;b 1\n")
-	assert "is not a sonde recording" in symbolize(text, s.folder, status=1).err
+	assert "is not a sonde recording" in symbolize(text, s.folder, status=2).err
 	merged = folder / "merged.prof"
 	harness.check(harness.sonde("merge", "-o", merged, s.recording.path))
 	assert "written by merge or convert" in symbolize(merged, s.folder, status=1).err
@@ -276,6 +277,67 @@ def test_a_recording_without_names(folder):
 	assert figures(named) == before
 	told = harness.check(harness.sonde("record", "--no-symbols", "--when", "x", "true"), 125).err
 	assert "--when needs names" in told, told
+
+
+# ---- profiles of other tools ----
+
+
+@contextlib.contextmanager
+def moved_away(s, folder):
+	"""The program is in the folder, with its debug file, and no longer where it ran."""
+	both = folder / "both"
+	shutil.copytree(s.folder, both)
+	program = pathlib.Path(shutil.copy(s.program, both / "moved"))
+	hidden = s.program.rename(folder / "hidden")
+	try:
+		yield both
+	finally:
+		hidden.rename(s.program)
+		program.unlink()
+
+
+def symbolize_other(folder, profile, s):
+	"""The recordings that are made of a profile, with debug files alone, and with the program, too."""
+	made = []
+	with moved_away(s, folder) as both:
+		for source in (s.folder, both):
+			made.append(recording.Recording(folder / f"from-{source.name}.prof"))
+			symbolize(profile, source, "-o", made[-1].path)
+	return made
+
+
+def test_a_perf_data_file(folder):
+	s = stripped()
+	if not shutil.which("perf"):
+		raise harness.Skip("there is no perf")
+	path = folder / "perf.data"
+	done = harness.run("perf", "record", "-q", "-N", "-g", "-F", "999", "-e", "cpu-clock:u", "-o", path, s.program)
+	if done.status:
+		raise harness.Skip("perf record fails here")
+	bare, named = symbolize_other(folder, path, s)
+	assert not NAMES & names(bare), names(bare)
+	# perf follows frame pointers, which skip the callers of functions without.
+	assert {"first", "second", "inner"} <= names(named), names(named)
+	assert bare.json()["total"] == named.json()["total"] > 0
+	assert "-o" in symbolize(path, s.folder, status=2).err
+
+
+def test_a_pprof_profile(folder):
+	"""One sample at the beginning of second(), whose address is the file's own."""
+	s = stripped()
+	symbols = harness.check(harness.run("nm", s.debug)).out
+	address = next(int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(" second"))
+	strings = ["", "samples", "count", str(s.program), s.build_id]
+	profile = folder / "one.pprof"
+	profile.write_bytes(put_bytes(1, put_number(1, 1) + put_number(2, 2))
+		+ put_bytes(2, put_bytes(1, b"\x01") + put_bytes(2, b"\x07"))
+		+ put_bytes(3, put_number(1, 1) + put_number(3, 1 << 47) + put_number(5, 3) + put_number(6, 4))
+		+ put_bytes(4, put_number(1, 1) + put_number(2, 1) + put_number(3, address + 1))
+		+ b"".join(put_bytes(6, text.encode()) for text in strings))
+	bare, named = symbolize_other(folder, profile, s)
+	assert not NAMES & names(bare), names(bare)
+	assert names(named) == {"second"}, names(named)
+	assert bare.json()["total"] == named.json()["total"] == 7
 
 
 # ---- debuginfod ----

@@ -17,10 +17,12 @@
 #include "obj/object_open.h"
 #include "obj/objfile.h"
 #include "formats/common/importer.h"
+#include "symbolize/build_source.h"
 #include "symbolize/symbolize.h"
 
 struct code_object {
 	struct str path, build_id; /* in the arena */
+	struct str open_path;	   /* where it was found, if elsewhere; else empty */
 	enum object_kind kind;
 	object_id id;
 	struct objfile *file; /* NULL: missing or not needed */
@@ -50,6 +52,7 @@ struct mapped_code {
 	VEC(struct mapping) mappings;
 	VEC(struct place) places;
 	VEC(frame_id) frames;
+	struct build_source *source; /* NULL: none */
 	size_t named_max; /* limits the places: a name may take 30 times as much as its address
 			     took in the input */
 };
@@ -104,6 +107,11 @@ struct mapped_code *mapped_code_create(struct builder *b, size_t input_size)
 				      .path = STR(""),
 				      .build_id = STR("")});
 	return m;
+}
+
+void mapped_code_use_source(struct mapped_code *m, struct build_source *source)
+{
+	m->source = source;
 }
 
 void mapped_code_destroy(struct mapped_code *m)
@@ -175,15 +183,37 @@ uint64_t mapped_code_obj_addr(const struct mapped_code *m, uint32_t mapping, uin
 	return mapping == MAPPING_NONE ? va : va - m->mappings.data[mapping].slide;
 }
 
-static void open_object(struct code_object *o)
+static void open_at(struct code_object *o, struct str path)
+{
+	struct error *err = object_open(o->path, path, o->build_id, &o->file);
+
+	if (err)
+		o->file = NULL;
+	error_destroy(err);
+}
+
+/* The program itself is needed: only that has the layout of its mappings. */
+static void open_further(struct mapped_code *m, struct code_object *o)
+{
+	char *problem = NULL;
+	char *path = build_source_find(m->source, o->build_id, BUILD_CODE, &problem);
+
+	if (path) {
+		o->open_path = arena_str(m->arena, str_from(path));
+		open_at(o, o->open_path);
+	}
+	free(path);
+	free(problem);
+}
+
+static void open_object(struct mapped_code *m, struct code_object *o)
 {
 	o->is_tried = true;
 	if (o->kind != OBJECT_USER || !is_absolute(o->path))
 		return;
-	struct error *err = object_open(o->path, o->path, o->build_id, &o->file);
-	if (err)
-		o->file = NULL;
-	error_destroy(err);
+	open_at(o, o->path);
+	if (o->file == NULL && m->source)
+		open_further(m, o);
 }
 
 void mapped_code_want(struct mapped_code *m, uint32_t mapping, uint64_t va)
@@ -196,7 +226,7 @@ void mapped_code_want(struct mapped_code *m, uint32_t mapping, uint64_t va)
 
 		object = row->object;
 		if (!o->is_tried)
-			open_object(o);
+			open_object(m, o);
 		if (!row->has_slide && o->file)
 			(void)objfile_slide(o->file, row->start, row->file_off, &row->slide);
 		row->has_slide = true;
@@ -271,8 +301,10 @@ static void note_nameless(
 static void resolve_object(struct mapped_code *m, struct symbolizer *symbolizer,
 	const struct code_object *o, struct place *places, size_t count)
 {
-	struct symbolize_object object = {
-		.path = o->path, .build_id = o->build_id, .kind = o->kind};
+	struct symbolize_object object = {.path = o->path,
+		.open_path = o->open_path,
+		.build_id = o->build_id,
+		.kind = o->kind};
 	struct symbolize_status status = {0};
 	struct arena *arena = arena_create();
 	struct symbol_place *symbols = NULL;
@@ -318,7 +350,7 @@ void mapped_code_resolve(struct mapped_code *m)
 {
 	if (m->places.count == 0)
 		return;
-	struct symbolize_options options = {0};
+	struct symbolize_options options = {.source = m->source};
 	struct symbolizer *symbolizer = symbolizer_create(&options);
 
 	sort_places(m);

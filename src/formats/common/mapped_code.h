@@ -33,6 +33,9 @@ struct code_mapping {
 /* input_size limits the names: at most 131,072 + input_size / 128 addresses get one. */
 must_use returns_owned struct mapped_code *mapped_code_create(struct builder *b, size_t input_size);
 void mapped_code_destroy(struct mapped_code *m);
+/* Further files of load objects (struct reader_input); set before any address is wanted. */
+struct build_source;
+void mapped_code_use_source(struct mapped_code *m, struct build_source *source);
 /* Returns the mapping's number, counting from 0. */
 uint32_t mapped_code_add(struct mapped_code *m, const struct code_mapping *mapping);
 /* The object with the mapping's path; NO_ID for MAPPING_NONE or without a path. */

@@ -425,6 +425,7 @@ static struct error *otlp_read(const struct reader_input *input, struct builder 
 
 	o.demangler = demangler_create();
 	o.code = mapped_code_create(builder, input->size);
+	mapped_code_use_source(o.code, input->source);
 	otlp_labels_init(&o);
 	if (err == NULL)
 		err = build(&o);

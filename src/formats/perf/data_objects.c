@@ -9,12 +9,12 @@
 
 #include "arch/arch.h"
 #include "base/alloc.h"
-#include "arch/arch.h"
 #include "base/file.h"
 #include "obj/cfi.h"
 #include "obj/kallsyms.h"
 #include "obj/object_open.h"
 #include "obj/objfile.h"
+#include "symbolize/build_source.h"
 
 /* Files kept open; others are reopened when needed. */
 enum { OPEN_MAX = 256 };
@@ -234,6 +234,16 @@ static void try_by_build_id(struct perf_data_objects *o, struct perf_data_object
 	try_path(o, row, xasprintf("/usr/lib/debug/.build-id/%.2s/%s.debug", id.data, id.data + 2));
 }
 
+/* The program itself is needed: only that has the layout of its mappings. */
+static void try_source(struct perf_data_objects *o, struct perf_data_object *row)
+{
+	char *problem = NULL;
+
+	if (o->source && row->file == NULL)
+		try_path(o, row, build_source_find(o->source, row->build_id, BUILD_CODE, &problem));
+	free(problem);
+}
+
 /* Whether the file has an executable segment that matches the object's mapping. */
 static bool has_layout(const struct perf_data_object *row)
 {
@@ -282,6 +292,7 @@ static struct perf_data_object *open_object(struct perf_data_objects *o, uint32_
 	if (is_path)
 		try_path(o, row, perf_data_beside(o->file, str_base_name(path)));
 	try_by_build_id(o, row);
+	try_source(o, row);
 	return row;
 }
 

@@ -49,10 +49,11 @@ struct perf_data_objects {
 	struct map slides; /* by object and file offset: differences of slides from the simple
 			      ones */
 	VEC(uint64_t) distances;
-	bool is_this_machine;	 /* by host name */
-	const struct arch *arch; /* of the recording; NULL: its stacks cannot be walked */
-	bool is_this_kernel;	 /* its names can be used */
-	uint64_t kernel_va;	 /* start of the kernel's code when recording; 0: unknown */
+	struct build_source *source; /* as in struct reader_input; set by the caller */
+	bool is_this_machine;	     /* by host name */
+	const struct arch *arch;     /* of the recording; NULL: its stacks cannot be walked */
+	bool is_this_kernel;	     /* its names can be used */
+	uint64_t kernel_va;	     /* start of the kernel's code when recording; 0: unknown */
 };
 
 void perf_data_objects_init(

@@ -203,6 +203,7 @@ static void perf_data_init(struct perf_data *p)
 	perf_data_tasks_init(&p->tasks, p->arena, p->objects.arch, size);
 	perf_data_jit_init(&p->jit, &p->file);
 	capture_names_init(&p->names, p->builder, p->arena);
+	p->objects.source = p->names.source = p->file.input.source;
 	capture_tree_init(&p->tree, p->builder);
 	perf_data_stacks_init(
 		&p->stacks, &p->tasks, &p->objects, &p->jit, &p->names, p->arena, size);

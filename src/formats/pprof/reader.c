@@ -351,6 +351,8 @@ static struct error *pprof_read(const struct reader_input *input, struct builder
 		.demangler = demangler_create(),
 		.code = mapped_code_create(builder, input->size),
 		.walk = WALK_FREE + WALK_RATIO * (uint64_t)input->size};
+
+	mapped_code_use_source(p.code, input->source);
 	struct error *err = read_all(&p);
 
 	pprof_drop_deinit(&p);

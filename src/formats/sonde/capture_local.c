@@ -79,7 +79,7 @@ static void name_object(struct capture_names *n, struct symbolizer *symbolizer,
 void capture_local_names(struct capture_names *n, const struct capture_frame *frames, size_t count)
 {
 	VEC(struct capture_frame) wanted = {0};
-	struct symbolize_options options = {0};
+	struct symbolize_options options = {.source = n->source};
 	bool ask_kernel = is_this_kernel(n);
 
 	for (size_t i = 0; i < count; i++)

@@ -43,10 +43,13 @@ struct capture_chain {
 	bool is_shared;		/* its outermost frame may also be that of other addresses */
 };
 
+struct build_source;
+
 struct capture_names {
 	struct builder *builder;
 	struct arena *arena;
-	struct str host, kernel; /* of the recording, set if known; in the arena */
+	struct str host, kernel;     /* of the recording, set if known; in the arena */
+	struct build_source *source; /* as in struct symbolize_options; set it if there is one */
 	bool is_this_kernel;	 /* set if it is known by other means that the kernel runs here */
 	struct map object_of_id; /* id in the file → objects */
 	VEC(struct capture_names_object) objects;
