@@ -18,6 +18,7 @@
 #include "obj/objfile.h"
 #include "obj/symtab.h"
 #include "obj/vdso.h"
+#include "symbolize/build_source.h"
 #include "symbolize/symbolize.h"
 
 #define C_SOURCES "$SRC/inlines.c $SRC/inlines_other.c"
@@ -418,6 +419,72 @@ static void build_ids_are_no_paths(void **state)
 	free(path);
 }
 
+/*
+ * The file in the further folder is of the object's build, or of another one, which gives nothing.
+ */
+static void a_further_folder_has_files_of_a_build(void **state)
+{
+	char *path = build(*state, "-g -Wl,--build-id=0x0123456789abcdef");
+	char *folder = xasprintf("%s/further", (char *)*state);
+	uint64_t addr = function_address(path, "work");
+	struct build_source *source;
+
+	run_or_skip(*state, path,
+		"mkdir -p further/deep && mv program further/deep/moved && "
+		"cp further/deep/moved program && strip program");
+	assert_null(build_source_folder(folder, &source));
+	const struct symbolize_options options = {.cache_directory = "", .source = source};
+	const struct {
+		struct str path, build_id;
+		bool is_found, has_lines;
+	} cases[] = {
+		{str_from(path), STR("0123456789abcdef"), true, true},
+		{STR("/nowhere/program"), STR("0123456789abcdef"), true, true},
+		{STR("/nowhere/program"), STR("0123456789abcdee"), false, false},
+		{str_from(path), STR("0123456789abcdee"), false, false},
+		{STR("/nowhere/program"), STR(""), false, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct answer a = ask(&options,
+			(struct symbolize_object){
+				.path = cases[i].path, .build_id = cases[i].build_id},
+			&addr, 1);
+		assert_int_equal(a.status.found_file, cases[i].is_found);
+		assert_int_equal(a.status.has_lines, cases[i].has_lines);
+		assert_int_equal(a.places[0].count != 0, cases[i].is_found);
+		if (cases[i].is_found)
+			check_function(&a.places[0], a.places[0].count - 1, "work");
+		else
+			assert_non_null(a.status.problem);
+		arena_destroy(a.arena);
+	}
+	build_source_destroy(source);
+	free(folder);
+	free(path);
+}
+
+/* Build IDs become parts of paths and URLs, so nothing else is looked for. */
+static void only_build_ids_are_looked_for(void **state)
+{
+	struct build_source *source;
+	char *problem = NULL;
+	static const char *const ids[] = {
+		"", "ab", "abc", "../../etc/passwd", "abcdef/0", "ABCDEF01", "abcdef0"};
+
+	assert_true(scratch_run(*state,
+		"mkdir -p .build-id/ab .build-id/.. && touch .build-id/ab/cdef01.debug etc"));
+	assert_null(build_source_folder(*state, &source));
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
+		assert_null(build_source_find(source, str_from(ids[i]), BUILD_DEBUG, &problem));
+	assert_null(problem);
+	char *found = build_source_find(source, STR("abcdef01"), BUILD_DEBUG, &problem);
+	assert_non_null(found);
+	free(found);
+	assert_null(build_source_find(source, STR("abcdef01"), BUILD_CODE, &problem));
+	build_source_destroy(source);
+}
+
 static void the_vdso_is_our_own(void **state)
 {
 	const struct symbolize_options options = {.cache_directory = ""};
@@ -522,6 +589,8 @@ int main(void)
 		IN_FOLDER(the_cache_keeps_no_starts),
 		IN_FOLDER(functions_have_the_names_that_programs_call),
 		IN_FOLDER(build_ids_are_no_paths),
+		IN_FOLDER(a_further_folder_has_files_of_a_build),
+		IN_FOLDER(only_build_ids_are_looked_for),
 		cmocka_unit_test(the_vdso_is_our_own),
 		cmocka_unit_test(kernel_functions),
 		cmocka_unit_test(perf_maps),
