@@ -107,8 +107,11 @@ def figures(r):
 	return totals, stats, modules
 
 
-def symbolize(path, source, *options, status=0, **more):
-	return harness.check(harness.sonde("symbolize", path, "--from", source, *options, **more), status)
+def symbolize(path, source, *options, status=0, env=None):
+	"""With an empty cache: what took long to look up in another case would need no file in this one."""
+	with tempfile.TemporaryDirectory() as cache:
+		return harness.check(harness.sonde("symbolize", path, "--from", source, *options,
+			env={"XDG_CACHE_HOME": cache, **(env or {})}), status)
 
 
 def check_named(r, before):
@@ -468,10 +471,12 @@ def test_a_server_that_hangs(folder):
 		told = from_servers(folder, r, server.url, "--timeout", "1s").err
 		assert "did not send it" in told, told
 		assert len(server.asked) == 1, server.asked
-		env = dict(os.environ, DEBUGINFOD_URLS=server.url, DEBUGINFOD_CACHE_PATH=str(folder / "cache"))
+		env = dict(os.environ, DEBUGINFOD_URLS=server.url, DEBUGINFOD_CACHE_PATH=str(folder / "cache"),
+			XDG_CACHE_HOME=str(folder / "cache"))
 		child = subprocess.Popen([harness.SONDE, "symbolize", r.path, "--from", "debuginfod", "--timeout",
 			"1h"], env=env, stderr=subprocess.PIPE)
 		while len(server.asked) < 2:
+			assert child.poll() is None, child.communicate()
 			time.sleep(0.01)
 		child.send_signal(signal.SIGINT)
 		told = child.communicate(timeout=60 * harness.PATIENCE)[1].decode()
