@@ -123,6 +123,10 @@ def test_gprofng(folder):
 		assert abs(row["inclusive"] / 1e9 - float(inclusive)) <= 0.0006, (name, row, inclusive)
 		assert abs(row["exclusive"] / 1e9 - float(exclusive)) <= 0.0006, (name, row, exclusive)
 	assert seen >= 2, text
+	# The copy's name ends in a hash, whose digits can be underscores.
+	copy, = (folder / "run.er" / "archives").glob("program_*")
+	copy.rename(copy.with_name("program__b-c_d-e_f0"))
+	assert report(folder / "run.er", "--metric", "Total CPU Time") == rows
 	for metric, short in (("Bytes Allocated", "heapallocbytes"), ("Allocations", "heapalloccnt"),
 			("Bytes Leaked", "heapleakbytes"), ("Leaks", "heapleakcnt")):
 		text = check(run("gprofng", "display", "text", "-metrics", f"i+{short}:name", "-functions",

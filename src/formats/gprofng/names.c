@@ -12,7 +12,10 @@
 #include "obj/objfile.h"
 #include "formats/common/importer.h"
 
-enum { FRAMES_MAX = 64 };
+enum {
+	FRAMES_MAX = 64,
+	CODE_SIZE = 11, /* 64 bits in digits of 6; one digit is an underscore */
+};
 
 struct address {
 	uint64_t va, obj_addr;
@@ -170,9 +173,8 @@ static char *find_copy(const struct gprofng_names *n, struct str path)
 
 	for (size_t i = 0; n->archive && i < folder_count(n->archive); i++) {
 		struct str name = str_from(folder_name(n->archive, i));
-		if (name.size <= base.size || !str_starts_with(name, base) ||
-			name.data[base.size] != '_' ||
-			memchr(name.data + base.size + 1, '_', name.size - base.size - 1))
+		if (name.size != base.size + 1 + CODE_SIZE || !str_starts_with(name, base) ||
+			name.data[base.size] != '_')
 			continue;
 		if (found)
 			return NULL;
