@@ -339,7 +339,9 @@ static __always_inline long copy_piece(struct copying *c, const uint64_t room)
 	}
 	if (left < size)
 		size = left;
-	if (size == 0 || size > room || bpf_probe_read_user(piece + 1, size, (const void *)va)) {
+	/* Linux 6.1 accepts a size only if the register that holds it was compared, not a copy. */
+	asm volatile("" : "+r"(size));
+	if (size > room || bpf_probe_read_user(piece + 1, size, (const void *)va)) {
 		bpf_ringbuf_discard(piece, BPF_RB_NO_WAKEUP);
 		meet_gap(c, size);
 		if (room == EXACT_SHORT) {

@@ -129,6 +129,8 @@ static struct error *load_best(
 		last_words[0] = '\0';
 		code = load_program(p, settings, ring_bytes);
 	}
+	if (code && libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_loop, NULL) == 0)
+		return error_new(ERROR_UNSUPPORTED, "it takes Linux 5.17 or later");
 	return code ? exact_program_refusal(code, "the kernel refused its BPF program") : NULL;
 }
 
