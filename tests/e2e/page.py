@@ -558,6 +558,16 @@ def test_time_is_dragged(folder):
 
 
 @harness.takes_long
+def test_views_follow_a_drag(folder):
+	path = samples(folder)
+	out = page_of(folder, path)
+	_, whole, _, before, held, _, after, seen = drive(out, ["press", "3"], ["texts", ROWS],
+		["hold", ".timeline canvas", [700, 30], [900, 30]], ["eval", "location.hash"], ["texts", ROWS], ["release"], ["eval", "location.hash"], ["texts", ROWS])
+	assert "f.time=" not in before and "f.time=" in after, (before, after)
+	assert held == seen != whole, (held, seen, whole)
+
+
+@harness.takes_long
 def test_mistakes_are_told_where_they_are_made(folder):
 	out = page_of(folder, samples(folder))
 	_, told, chips = drive(out, ["enter", "input[name=when]", "((main"], ["texts", ".message"], ["texts", ".chip"])

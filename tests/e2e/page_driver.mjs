@@ -31,14 +31,23 @@ const does = {
 	fill: async (selector, text) => { await page.fill(selector, text); await settled() },
 	enter: async (selector, text) => { await page.fill(selector, text); await page.press(selector, "Enter"); await page.waitForTimeout(50); await settled() },
 	choose: async (selector, value) => { await page.selectOption(selector, value); await settled() },
-	drag: async (selector, from, to) => {
+	// With the pointer still down.
+	hold: async (selector, from, to) => {
 		const box = await page.locator(selector).boundingBox()
 		await page.mouse.move(box.x + from[0], box.y + from[1])
 		await page.mouse.down()
 		await page.mouse.move(box.x + to[0], box.y + to[1], { steps: 5 })
+		await page.waitForTimeout(50)
+		await settled()
+	},
+	release: async () => {
 		await page.mouse.up()
 		await page.waitForTimeout(50)
 		await settled()
+	},
+	drag: async (selector, from, to) => {
+		await does.hold(selector, from, to)
+		await does.release()
 	},
 	hover: async (selector, at) => {
 		const box = await page.locator(selector).boundingBox()
