@@ -288,19 +288,14 @@ const struct command cmd_symbolize = {
 	.name = "symbolize",
 	.summary = "add names to a recording, later and elsewhere",
 	.usage = "[FILE] --from DIR|debuginfod [OPTIONS]",
-	.details =
-		"Looks up the addresses in FILE (default: sonde.prof) that have no function name, "
-		"in "
-		"debug files of the same build ID, and adds functions, lines and inlined calls to "
-		"the "
-		"recording. Nothing else in it changes. A FILE of another tool that has addresses "
-		"and "
-		"build IDs (perf.data, pprof, OTLP) becomes a recording, which -o names.\n\nDIR is "
-		"a "
-		"tree of debug files such as /usr/lib/debug, a build folder or a root file system. "
-		"debuginfod asks the servers in DEBUGINFOD_URLS, which learn the build IDs, about "
-		"the "
-		"modules that matter; sonde makes no requests otherwise.",
+	.details = "Looks up the addresses in FILE (default: sonde.prof) that have no function "
+		   "name in debug files of the same build ID, and adds functions, lines and "
+		   "inlined calls to the recording. Nothing else in it changes. A FILE of another "
+		   "tool that has addresses and build IDs (perf.data, pprof, OTLP) becomes a "
+		   "recording, which -o names.\n\nDIR is a tree of debug files such as "
+		   "/usr/lib/debug, a build folder or a root file system. debuginfod asks the "
+		   "servers in DEBUGINFOD_URLS, which learn the build IDs, about the modules that "
+		   "matter; sonde makes no requests otherwise.",
 	.groups = groups,
 	.run = symbolize_run,
 };

@@ -182,7 +182,7 @@ struct error *build_source_debuginfod(uint64_t timeout_ns, struct build_source *
 	if (!has_servers())
 		return error_new(ERROR_USAGE,
 			"DEBUGINFOD_URLS names no server; for Debian, for example: "
-			"DEBUGINFOD_URLS=https://debuginfod.debian.net");
+			"DEBUGINFOD_URLS=https://debuginfod.elfutils.org");
 	uint64_t seconds = (timeout_ns + 999999999) / 1000000000;
 
 	set_number("DEBUGINFOD_TIMEOUT", seconds ? seconds : TIMEOUT_SECONDS, seconds != 0);
