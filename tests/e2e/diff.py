@@ -152,7 +152,7 @@ def test_a_build_server_sees_what_became_slower(folder):
 	assert "slowed: cpu-time +" in result.err and "5 runs in old, 5 in new" in result.out, result
 	assert not any(line.startswith(("sonde: steady", "sonde: calm")) for line in result.err.splitlines()), result
 	# The other way round it became faster, and of the same recordings nothing differs.
-	runs = {side: sorted(folder.glob(f"{side}-?.prof")) for side in ("old", "new")}
+	runs = {side: sorted((folder / "profile").glob(f"{side}-?.prof")) for side in ("old", "new")}
 	check(sonde("diff", "--old", *runs["new"], "--new", *runs["old"], "--fail-over", "2%"))
 	check(sonde("diff", "--old", *runs["old"], "--new", *reversed(runs["old"]), "--fail-over", "0.01%"))
 	data, rows = rows_of("diff", "--old", *runs["old"], "--new", *runs["new"])
