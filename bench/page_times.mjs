@@ -62,19 +62,23 @@ if (kind === "sonde") {
 	await page.mouse.move(box.x + 500, box.y + 30)
 	await page.mouse.down()
 	await page.mouse.move(box.x + 800, box.y + 30, { steps: 5 })
-	// From the pointer's last move to the frame that shows the view of that time.
-	const shown = page.evaluate(() => new Promise(done => {
+	// From the pointer's last move to the frame that shows the view of that time, which follows.
+	await page.evaluate(() => {
 		let begin = 0
 		addEventListener("pointermove", event => { if (event.buttons) begin = performance.now() }, true)
 		const look = () => {
-			if (location.hash.includes("f.time") && document.querySelector(".view[aria-busy=false]")) done(performance.now() - begin)
-			else requestAnimationFrame(look)
+			if (begin && document.querySelector(".view[aria-busy=false]")) {
+				window.dragged = performance.now() - begin
+				begin = 0
+			}
+			requestAnimationFrame(look)
 		}
 		look()
-	}))
+	})
 	await page.mouse.move(box.x + 850, box.y + 30)
+	await answered()
+	result.drag = await page.evaluate(() => window.dragged)
 	await page.mouse.up()
-	result.drag = await shown
 	await answered()
 	await timed(() => page.keyboard.press("u"))
 	result.gaps = await gaps(".flame canvas")
