@@ -18,9 +18,4 @@
 void put_change_boxes(
 	struct reply *reply, const struct report *report, bool is_by_old, size_t limit);
 
-/* The members "names", [name, module, colour] of entities used[count]; colour 0 without colours. */
-struct svg_colours;
-void put_entities(struct reply *reply, const struct report *report,
-	const struct svg_colours *colours, const uint32_t *used, size_t count);
-
 #endif

@@ -39,6 +39,7 @@
 #include "code/annotate_session.h"
 #include "code/carried_code.h"
 #include "page/change_boxes.h"
+#include "page/flame_boxes.h"
 #include "page/reply.h"
 #include "page/thread_marks.h"
 #include "session/comparison.h"
@@ -311,11 +312,7 @@ static void put_text(const char *key, struct str text)
 
 static void put_number(const char *key, uint64_t number)
 {
-	json_put_key(&reply.json, key);
-	if (number == UINT64_MAX)
-		json_put_null(&reply.json);
-	else
-		json_put_unsigned(&reply.json, number);
+	reply_put_number(&reply, key, number);
 }
 
 static struct error *draw_report(struct request *r, const char *format)
@@ -444,67 +441,6 @@ static struct error *ask_annotate(struct request *r)
 	return NULL;
 }
 
-/* [row]: the first stub below it, the box that recursion goes on in. */
-static uint32_t *find_jumps(const struct calltree *tree)
-{
-	uint32_t *jump = xcalloc(tree->count + 1, sizeof(*jump));
-
-	for (size_t i = 0; i < tree->count; i++)
-		jump[i] = NO_ID;
-	for (size_t i = 0; i < tree->count; i++) {
-		const struct calltree_row *row = &tree->rows[i];
-
-		if (row->is_stub && row->parent != NO_ID && jump[row->parent] == NO_ID)
-			jump[row->parent] = row->target;
-	}
-	return jump;
-}
-
-struct box_columns {
-	uint32_t *depth, *name, *jump;
-	double *start, *width, *own;
-};
-
-static void fill_boxes(const struct report *report, const struct flame *flame,
-	struct box_columns *c, struct arena *arena)
-{
-	const struct calltree *tree = report->calltree;
-	uint32_t *number = ARENA_ARRAY(arena, uint32_t, report->tree->entity_count + 1),
-		 *used = ARENA_ARRAY(arena, uint32_t, report->tree->entity_count + 1),
-		 *box_of = ARENA_ARRAY(arena, uint32_t, tree->count + 1), *jump = find_jumps(tree);
-	struct svg_colours colours;
-	size_t count = 0;
-
-	for (size_t i = 0; i < flame->count; i++)
-		if (flame->boxes[i].row != NO_ID)
-			box_of[flame->boxes[i].row] = (uint32_t)i;
-	for (size_t i = 0; i < flame->count; i++) {
-		const struct flame_box *box = &flame->boxes[i];
-
-		c->depth[i] = box->depth;
-		c->start[i] = (double)box->start;
-		c->width[i] = (double)box->width;
-		c->jump[i] = c->name[i] = NO_ID;
-		if (box->row == NO_ID)
-			continue;
-		uint32_t entity = tree->rows[box->row].entity;
-
-		if (number[entity] == 0) {
-			used[count++] = entity;
-			number[entity] = (uint32_t)count;
-		}
-		c->name[i] = number[entity] - 1;
-		c->own[i] = (double)tree->rows[box->row].in_only;
-		if (jump[box->row] != NO_ID)
-			c->jump[i] = box_of[jump[box->row]];
-	}
-	free(jump);
-	svg_colours_init(&colours, tree, report->tree, flame);
-	put_number("colour", svg_colour(&colours, NULL));
-	put_entities(&reply, report, &colours, used, count);
-	svg_colours_deinit(&colours);
-}
-
 static struct error *ask_flame(struct request *r)
 {
 	struct answer *made;
@@ -521,14 +457,20 @@ static struct error *ask_flame(struct request *r)
 	if (err)
 		return err;
 	const struct report *report = made->reports[0];
+	const struct calltree *tree = report->calltree;
 	struct arena *arena = arena_create();
-	const struct flame *flame = flame_lay_out(report->calltree, report->calltree, arena);
-	size_t count = flame->count;
-	struct box_columns c = {ARENA_ARRAY(arena, uint32_t, count),
-		ARENA_ARRAY(arena, uint32_t, count), ARENA_ARRAY(arena, uint32_t, count),
-		ARENA_ARRAY(arena, double, count), ARENA_ARRAY(arena, double, count),
-		ARENA_ARRAY(arena, double, count)};
+	const struct flame *flame = flame_lay_out(tree, tree, arena);
+	struct flame_boxes boxes;
+	struct svg_colours colours;
 
+	flame_boxes_init(&boxes, report, flame->count, arena);
+	for (size_t i = 0; i < flame->count; i++) {
+		const struct flame_box *box = &flame->boxes[i];
+
+		flame_boxes_add(
+			&boxes, box, box->row == NO_ID ? 0 : (double)tree->rows[box->row].in_only);
+	}
+	svg_colours_init(&colours, tree, report->tree, flame);
 	reply_begin(&reply);
 	json_put_object(&reply.json);
 	put_text("unit", profile_string(report->profile, report_metric(report).unit));
@@ -536,14 +478,10 @@ static struct error *ask_flame(struct request *r)
 	json_put_key(&reply.json, "total");
 	json_put_int(&reply.json, report->tree->total);
 	put_number("left_out", report->left_out);
-	put_number("least", calltree_least_weight(report->calltree));
-	fill_boxes(report, flame, &c, arena);
-	reply_put_u32(&reply, "depth", c.depth, count);
-	reply_put_u32(&reply, "name", c.name, count);
-	reply_put_u32(&reply, "jump", c.jump, count);
-	reply_put_f64(&reply, "start", c.start, count);
-	reply_put_f64(&reply, "width", c.width, count);
-	reply_put_f64(&reply, "own", c.own, count);
+	put_number("least", calltree_least_weight(tree));
+	put_number("colour", svg_colour(&colours, NULL));
+	flame_boxes_put(&boxes, &colours, &reply);
+	svg_colours_deinit(&colours);
 	reply_end(&reply);
 	arena_destroy(arena);
 	answer_destroy(made);

@@ -37,6 +37,15 @@ void reply_put_f64(struct reply *reply, const char *name, const double *values, 
 	put(reply, name, "f64", values, count, sizeof(*values));
 }
 
+void reply_put_number(struct reply *reply, const char *key, uint64_t number)
+{
+	json_put_key(&reply->json, key);
+	if (number == UINT64_MAX)
+		json_put_null(&reply->json);
+	else
+		json_put_unsigned(&reply->json, number);
+}
+
 void reply_end(struct reply *reply)
 {
 	uint32_t sizes[2];

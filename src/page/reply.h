@@ -25,6 +25,8 @@ void reply_begin(struct reply *reply);
 /* Adds a column; counts of at most 2^53 are exact as f64. */
 void reply_put_u32(struct reply *reply, const char *name, const uint32_t *values, size_t count);
 void reply_put_f64(struct reply *reply, const char *name, const double *values, size_t count);
+/* Adds a member with a number to the JSON's open object; UINT64_MAX is null. */
+void reply_put_number(struct reply *reply, const char *key, uint64_t number);
 /* Makes the bytes; the JSON must be one object that is still open. */
 void reply_end(struct reply *reply);
 

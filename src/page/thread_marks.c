@@ -186,8 +186,7 @@ void put_thread_marks(struct reply *reply, const struct report *report, const ui
 		.least_ns = SLICES_OF_ZONE * slices.slice_ns};
 	const struct zone_bars *bars = zone_bars_analyse(report->selection, &wanted, arena);
 
-	json_put_key(&reply->json, "levels");
-	json_put_unsigned(&reply->json, bars->levels_max);
+	reply_put_number(reply, "levels", bars->levels_max);
 	put_bars(reply, report->profile, bars);
 	put_events(reply, report, threads, thread_count, &slices);
 	arena_destroy(arena);
