@@ -242,25 +242,13 @@ struct error *selecting_keep_ticks(struct selecting *s, const struct filter *f)
 	return NULL;
 }
 
-/* The metric that gives how many samples each counts as; NULL: none does. */
-static const int64_t *counting_metric(const struct profile *p)
-{
-	const int64_t *counting = NULL;
-
-	for (size_t m = 0; m < p->metric_count && p->samples.count > 0; m++)
-		if (metric_counts_samples(profile_string(p, p->metrics[m].name),
-			    profile_string(p, p->metrics[m].unit)))
-			counting = p->samples.weight[m];
-	return counting;
-}
-
 /* The weights of the samples that are kept. */
 void selecting_sum_samples(struct selecting *s)
 {
 	const struct profile *p = s->profile;
 	int64_t **weight = ARENA_ARRAY(s->arena, int64_t *, p->metric_count);
 	uint64_t *samples = ARENA_ARRAY(s->arena, uint64_t, p->row_count);
-	const int64_t *counting = counting_metric(p);
+	const int64_t *counting = profile_sample_counts(p);
 
 	for (size_t m = 0; m < p->metric_count; m++)
 		weight[m] = ARENA_ARRAY(s->arena, int64_t, p->row_count);

@@ -14,12 +14,14 @@
 #include "analysis/lanes.h"
 #include "analysis/time_slices.h"
 #include "base/alloc.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "base/vec.h"
 
-#define BUNDLE_MAX    4u       /* times least_ns */
-#define SAMPLE_GAP_NS 1000000u /* what a sample stands for if its weight is no time */
-#define NO_LEVEL      UINT32_MAX
+#define BUNDLE_MAX 4u /* times least_ns */
+#define SAMPLE_GAP_NS                                                                              \
+	1000000u /* before a sample whose weight is no time, if the interval is unknown */
+#define NO_LEVEL UINT32_MAX
 
 /* A zone that was entered. */
 struct open_zone {
@@ -56,7 +58,7 @@ static uint32_t function_of(const struct walk *w, uint32_t stack)
 	return w->profile->frames[w->profile->stack_frame[stack].i].function.i;
 }
 
-/* Whether a root is no zone of the program's. */
+/* Whether a root is not a zone that the program marked. */
 static bool is_base(const struct walk *w, uint32_t stack)
 {
 	struct str name =
@@ -137,7 +139,7 @@ static void leave(struct walk *w, uint32_t depth, uint64_t end_ns)
 				   end_ns - start_ns, w->is_measured});
 }
 
-/* From then on the thread is at that zone stack. */
+/* The thread changes to another zone stack. */
 static void move(struct walk *w, uint32_t stack, uint64_t time_ns)
 {
 	uint32_t path[ZONE_BARS_DEPTH], count, same = 0;
@@ -176,27 +178,12 @@ static void end_thread(struct walk *w, size_t first, uint64_t time_ns)
 			compare_bars);
 }
 
-/* The first event of that thread or a later one. */
-static size_t first_event(const struct zone_events *e, uint32_t thread)
-{
-	size_t low = 0, high = e->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (e->thread[middle].i < thread)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* last_ns: of the thread's samples. */
 static bool walk_events(struct walk *w, uint64_t last_ns)
 {
 	const struct zone_events *e = &w->profile->zone_events;
-	size_t at = first_event(e, w->thread), first = w->bars.count, start = at;
+	size_t start = partition_point(i, (size_t)0, e->count, e->thread[i].i < w->thread);
+	size_t at = start, first = w->bars.count;
 
 	w->is_measured = true;
 	for (; at < e->count && e->thread[at].i == w->thread; at++)

@@ -376,16 +376,6 @@ struct sample_sums {
 	uint64_t *count;	      /* [row] */
 };
 
-/* The samples' weights in the metric that counts them, or NULL. */
-static const int64_t *sample_counts(const struct profile *p)
-{
-	for (size_t m = 0; m < p->metric_count; m++)
-		if (metric_counts_samples(profile_string(p, p->metrics[m].name),
-			    profile_string(p, p->metrics[m].unit)))
-			return p->samples.weight[m];
-	return NULL;
-}
-
 /* Adds a block of samples, whose rows are looked up once for all metrics. */
 static void sums_add(const struct profile *p, struct sample_sums *sums, const int64_t *counts,
 	size_t from, size_t count)
@@ -412,7 +402,7 @@ static struct sample_sums sums_make(const struct profile *p)
 	struct sample_sums sums = {xcalloc(p->metric_count, sizeof(*sums.bounds)),
 		xcalloc(p->metric_count, sizeof(*sums.of_row)),
 		xcalloc(p->row_count, sizeof(*sums.count))};
-	const int64_t *counts = p->samples.count ? sample_counts(p) : NULL;
+	const int64_t *counts = profile_sample_counts(p);
 
 	for (size_t m = 0; m < p->metric_count; m++)
 		sums.of_row[m] = xcalloc(p->row_count, sizeof(**sums.of_row));

@@ -91,6 +91,15 @@ bool metric_counts_samples(struct str name, struct str unit)
 	return str_equal(name, STR("samples")) && str_equal(unit, STR("count"));
 }
 
+const int64_t *profile_sample_counts(const struct profile *p)
+{
+	for (size_t m = 0; m < p->metric_count && p->samples.count > 0; m++)
+		if (metric_counts_samples(profile_string(p, p->metrics[m].name),
+			    profile_string(p, p->metrics[m].unit)))
+			return p->samples.weight[m];
+	return NULL;
+}
+
 bool profile_find_metric(const struct profile *p, struct str name, metric_id *id)
 {
 	for (uint32_t m = 0; m < p->metric_count; m++) {

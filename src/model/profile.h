@@ -312,6 +312,8 @@ must_use struct error *profile_needs_times(const struct profile *p);
 
 /* Whether this is the metric that gives how many samples a sample counts as. */
 bool metric_counts_samples(struct str name, struct str unit);
+/* [sample] The weights in that metric; NULL: there is no such metric, or no samples. */
+const int64_t *profile_sample_counts(const struct profile *p);
 /* That number, from the sample's weight in that metric; NULL: there is no such metric. */
 static inline uint64_t sample_count(const int64_t *weight)
 {
