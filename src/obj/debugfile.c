@@ -96,14 +96,17 @@ static struct objfile *search_try(const struct search *s, char *path)
 	return file;
 }
 
+char *debugfile_build_id_path(const char *directory, struct str id, const char *suffix)
+{
+	return xasprintf("%s/.build-id/%.2s/%.*s%s", directory, id.data, (int)(id.size - 2),
+		id.data + 2, suffix);
+}
+
 static struct objfile *search_by_build_id(const struct search *s, const char *debug_directory)
 {
-	struct str id = s->build_id;
-
-	if (id.size < 6)
+	if (s->build_id.size < 6)
 		return NULL;
-	return search_try(s, xasprintf("%s/.build-id/%.2s/%.*s.debug", debug_directory, id.data,
-				     (int)(id.size - 2), id.data + 2));
+	return search_try(s, debugfile_build_id_path(debug_directory, s->build_id, ".debug"));
 }
 
 /* Asks the caller's own places. */

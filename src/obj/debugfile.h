@@ -25,6 +25,12 @@ struct debugfile_places {
 };
 
 /*
+ * "DIRECTORY/.build-id/xx/yyyySUFFIX", where distributions and debuggers put the files of build ID
+ * xxyyyy, which has at least 6 digits.  To be freed.
+ */
+char *debugfile_build_id_path(const char *directory, struct str id, const char *suffix);
+
+/*
  * Opens the debug file of an object; NULL if there is none.  A debug file of another build is not
  * used; *problem is then set to a sentence (owned by the caller).
  */

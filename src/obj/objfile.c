@@ -481,6 +481,13 @@ bool objfile_header_named(struct objfile *file, const char *name, struct objfile
 	return false;
 }
 
+bool objfile_has_contents(struct objfile *file, const char *name)
+{
+	struct objfile_section section;
+
+	return objfile_header_named(file, name, &section) && section.type != SHT_NOBITS;
+}
+
 /* ---- by position ---- */
 
 bool objfile_place(

@@ -87,6 +87,8 @@ bool objfile_section_at(struct objfile *file, uint32_t index, struct objfile_sec
 bool objfile_section_header(struct objfile *file, uint32_t index, struct objfile_section *section);
 /* The same for the first section with that name. */
 bool objfile_header_named(struct objfile *file, const char *name, struct objfile_section *section);
+/* Whether the file has the contents of a section: of code, debug files have only the header. */
+bool objfile_has_contents(struct objfile *file, const char *name);
 
 /* The file offset of an address of the object, and how many bytes of its segment follow. */
 bool objfile_place(

@@ -42,21 +42,13 @@ static char *find_debug(void *context, struct str build_id)
 	return path;
 }
 
-/* Whether nothing can be added to an object that was found here. */
-static bool has_debug_info(struct objfile *object)
-{
-	struct objfile_section section;
-
-	return objfile_header_named(object, ".debug_info", &section);
-}
-
 /* Opens the debug file; asks the further source if this machine has no debug information. */
 static void open_debug(struct elf_source *source, struct resolve_job *job)
 {
 	struct build_source *further = job->symbolizer->options.source;
 	char *problem = NULL;
 
-	if (further && !has_debug_info(source->object))
+	if (further && !objfile_has_contents(source->object, ".debug_info"))
 		source->places.find = find_debug;
 	source->places.find_context = job;
 	source->debug = debugfile_open(source->object, &source->places, &problem);

@@ -18,9 +18,10 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "obj/debugfile.h"
 #include "obj/objfile.h"
 
-/* Bounds on a search that went astray. */
+/* Bounds for a search in the wrong place. */
 enum { FOLDERS_MAX = 1 << 20, FILES_MAX = 1 << 20 };
 
 /* How much of a build a file has; the most is best. */
@@ -42,22 +43,13 @@ struct folder_source {
 	dev_t device;
 };
 
-static bool has_section(struct objfile *file, const char *name, bool with_contents)
-{
-	struct objfile_section section;
-	const uint32_t no_bits = 8; /* SHT_NOBITS */
-
-	return objfile_header_named(file, name, &section) &&
-	       (!with_contents || section.type != no_bits);
-}
-
 static enum wealth wealth_of(struct objfile *file)
 {
-	if (has_section(file, ".debug_info", true) || has_section(file, ".zdebug_info", true))
+	if (objfile_has_contents(file, ".debug_info") || objfile_has_contents(file, ".zdebug_info"))
 		return WEALTH_DEBUG;
-	if (has_section(file, ".symtab", true))
+	if (objfile_has_contents(file, ".symtab"))
 		return WEALTH_SYMBOLS;
-	return has_section(file, ".dynsym", true) ? WEALTH_EXPORTS : WEALTH_NONE;
+	return objfile_has_contents(file, ".dynsym") ? WEALTH_EXPORTS : WEALTH_NONE;
 }
 
 static void add_object(struct folder_source *s, struct objfile *file, const char *path)
@@ -77,7 +69,7 @@ static void add_object(struct folder_source *s, struct objfile *file, const char
 		build->debug = kept;
 		build->debug_wealth = wealth;
 	}
-	if (build->code == NULL && has_section(file, ".text", true))
+	if (build->code == NULL && objfile_has_contents(file, ".text"))
 		build->code = kept;
 }
 
@@ -170,11 +162,14 @@ static bool is_file(const char *path)
 /* The file in a tree of build IDs; NULL: it does not have it. */
 static char *find_in_tree(const struct folder_source *s, struct str id, enum build_part part)
 {
-	static const char *const trees[] = {".build-id", "usr/lib/debug/.build-id"};
+	static const char *const below[] = {"", "/usr/lib/debug"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(trees); i++) {
-		char *path = xasprintf("%s/%s/%.2s/%.*s%s", s->base.name, trees[i], id.data,
-			(int)(id.size - 2), id.data + 2, part == BUILD_DEBUG ? ".debug" : "");
+	for (size_t i = 0; i < ARRAY_SIZE(below); i++) {
+		char *directory = xasprintf("%s%s", s->base.name, below[i]);
+		char *path =
+			debugfile_build_id_path(directory, id, part == BUILD_DEBUG ? ".debug" : "");
+
+		free(directory);
 		if (is_file(path))
 			return path;
 		free(path);

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "obj/cfi.h"
+#include "obj/debugfile.h"
 #include "obj/kallsyms.h"
 #include "obj/object_open.h"
 #include "obj/objfile.h"
@@ -226,12 +227,13 @@ static void try_by_build_id(struct perf_data_objects *o, struct perf_data_object
 	if (id.size < 6)
 		return;
 	if (home) {
-		try_path(o, row,
-			xasprintf("%s/.debug/.build-id/%.2s/%s/elf", home, id.data, id.data + 2));
-		try_path(o, row,
-			xasprintf("%s/.debug/.build-id/%.2s/%s", home, id.data, id.data + 2));
+		char *cache = xasprintf("%s/.debug", home);
+
+		try_path(o, row, debugfile_build_id_path(cache, id, "/elf"));
+		try_path(o, row, debugfile_build_id_path(cache, id, ""));
+		free(cache);
 	}
-	try_path(o, row, xasprintf("/usr/lib/debug/.build-id/%.2s/%s.debug", id.data, id.data + 2));
+	try_path(o, row, debugfile_build_id_path("/usr/lib/debug", id, ".debug"));
 }
 
 /* The program itself is needed: only that has the layout of its mappings. */
