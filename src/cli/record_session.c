@@ -32,21 +32,8 @@ static void write_place(struct capture_writer *writer, uint32_t object, uint64_t
 	struct capture_symbol_frame *frames =
 		ARENA_ARRAY(arena, struct capture_symbol_frame, place->count);
 
-	for (uint32_t i = 0; i < place->count; i++) {
-		const struct symbol_frame *f = &place->frames[i];
-
-		frames[i] = (struct capture_symbol_frame){
-			.function = f->function,
-			.file = f->file,
-			.function_file = f->function_file,
-			.line = f->line,
-			.function_line = f->function_line,
-			.is_inline = f->is_inline,
-			.is_nameless = f->is_nameless,
-			.is_guessed_start = f->is_guessed_start,
-			.aliases = f->aliases,
-		};
-	}
+	for (uint32_t i = 0; i < place->count; i++)
+		frames[i] = capture_names_frame(&place->frames[i]);
 	capture_writer_symbol(writer, object, obj_addr, frames, place->count);
 }
 

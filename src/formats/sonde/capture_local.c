@@ -38,18 +38,29 @@ static bool is_wanted(struct capture_names *n, const struct capture_frame *frame
 	return !map_get(&n->symbols, frame->object, frame->obj_addr, &index);
 }
 
+struct capture_symbol_frame capture_names_frame(const struct symbol_frame *frame)
+{
+	return (struct capture_symbol_frame){
+		.function = frame->function,
+		.file = frame->file,
+		.function_file = frame->function_file,
+		.line = frame->line,
+		.function_line = frame->function_line,
+		.is_inline = frame->is_inline,
+		.is_nameless = frame->is_nameless,
+		.is_guessed_start = frame->is_guessed_start,
+		.aliases = frame->aliases,
+	};
+}
+
 static void add_place(struct capture_names *n, const struct capture_frame *frame,
 	const struct symbol_place *place)
 {
 	struct capture_symbol_frame frames[64];
 	uint32_t count = 0;
 
-	for (; count < place->count && count < ARRAY_SIZE(frames); count++) {
-		const struct symbol_frame *f = &place->frames[count];
-		frames[count] = (struct capture_symbol_frame){f->function, f->file,
-			f->function_file, f->line, f->function_line, f->is_inline, f->is_nameless,
-			f->is_guessed_start, f->aliases};
-	}
+	for (; count < place->count && count < ARRAY_SIZE(frames); count++)
+		frames[count] = capture_names_frame(&place->frames[count]);
 	if (count)
 		capture_names_add(n, frame->object, frame->obj_addr, frames, count);
 }

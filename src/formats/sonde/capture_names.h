@@ -44,6 +44,7 @@ struct capture_chain {
 };
 
 struct build_source;
+struct symbol_frame;
 
 struct capture_names {
 	struct builder *builder;
@@ -69,6 +70,8 @@ struct capture_names {
  * numbers.
  */
 enum object_kind capture_names_kind(uint32_t kind);
+/* A frame of a resolved address as recordings have it; its strings are the frame's own. */
+struct capture_symbol_frame capture_names_frame(const struct symbol_frame *frame);
 
 void capture_names_init(struct capture_names *n, struct builder *b, struct arena *arena);
 void capture_names_deinit(struct capture_names *n);

@@ -74,6 +74,16 @@ static struct str keep(struct renaming *r, struct str s)
 	return r->strings.strings[i];
 }
 
+/* The same frame, with strings that last. */
+static struct capture_symbol_frame keep_frame(struct renaming *r, struct capture_symbol_frame frame)
+{
+	frame.function = keep(r, frame.function);
+	frame.file = keep(r, frame.file);
+	frame.function_file = keep(r, frame.function_file);
+	frame.aliases = keep(r, frame.aliases);
+	return frame;
+}
+
 /* ---- reading ---- */
 
 static struct error *read_facts(struct renaming *r, struct cursor *payload)
@@ -150,13 +160,8 @@ static void add_named(struct renaming *r, const struct capture_symbol *symbol,
 		return;
 	struct capture_symbol_frame *kept =
 		ARENA_ARRAY(r->arena, struct capture_symbol_frame, symbol->count);
-	for (uint32_t i = 0; i < symbol->count; i++) {
-		kept[i] = frames[i];
-		kept[i].function = keep(r, frames[i].function);
-		kept[i].file = keep(r, frames[i].file);
-		kept[i].function_file = keep(r, frames[i].function_file);
-		kept[i].aliases = keep(r, frames[i].aliases);
-	}
+	for (uint32_t i = 0; i < symbol->count; i++)
+		kept[i] = keep_frame(r, frames[i]);
 	vec_push(
 		&r->named, (struct named){{symbol->object, symbol->obj_addr}, kept, symbol->count});
 }
@@ -369,7 +374,8 @@ static bool same_frame(const struct capture_symbol_frame *a, const struct captur
 	return str_equal(a->function, b->function) && str_equal(a->file, b->file) &&
 	       str_equal(a->function_file, b->function_file) && str_equal(a->aliases, b->aliases) &&
 	       a->line == b->line && a->function_line == b->function_line &&
-	       a->is_inline == b->is_inline && a->is_nameless == b->is_nameless;
+	       a->is_inline == b->is_inline && a->is_nameless == b->is_nameless &&
+	       a->is_guessed_start == b->is_guessed_start;
 }
 
 static bool same_frames(const struct named *named, const struct named *other)
@@ -390,18 +396,9 @@ static struct named named_of_place(
 	struct capture_symbol_frame *frames =
 		ARENA_ARRAY(r->arena, struct capture_symbol_frame, count);
 
-	for (uint32_t i = 0; i < count; i++) {
-		const struct symbol_frame *f =
-			&place->frames[i + 1 == count ? place->count - 1 : i];
-
-		frames[i] = (struct capture_symbol_frame){.function = keep(r, f->function),
-			.file = keep(r, f->file),
-			.function_file = keep(r, f->function_file),
-			.line = f->line,
-			.function_line = f->function_line,
-			.is_inline = f->is_inline,
-			.aliases = keep(r, f->aliases)};
-	}
+	for (uint32_t i = 0; i < count; i++)
+		frames[i] = keep_frame(r,
+			capture_names_frame(&place->frames[i + 1 == count ? place->count - 1 : i]));
 	return (struct named){frame, frames, count};
 }
 

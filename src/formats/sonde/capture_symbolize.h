@@ -26,12 +26,12 @@ struct capture_symbolize_options {
 	 */
 	size_t modules_max;
 	double share_min;
-	/* Asked between load objects; true: stop.  NULL: never. */
+	/* Called between load objects; true: stop.  NULL: never stop. */
 	bool (*stops)(void *context);
 	void *context;
 };
 
-/* What came of one load object; strings live in the result. */
+/* What was found for one load object; strings live in the result. */
 struct capture_symbolize_module {
 	struct str path, build_id;
 	uint64_t wanted, named; /* addresses: looked up, and found */
