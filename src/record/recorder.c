@@ -50,6 +50,9 @@
 /* The number of moments in the kept time, at least half a second apart. */
 #define MOMENTS	    32
 #define STEP_NS_MIN (SECOND_NS / 2)
+/* Reading the figures of one takes a tenth of that. */
+#define MOMENT_LASTS_NS	 (SECOND_NS / 500)
+#define MOMENT_TRIES_MAX 5
 /* If all ticks of a program are slow, dumps must not fill the disk. */
 #define SLOW_DUMPS_MAX 100
 
@@ -408,12 +411,21 @@ static void recorder_drain(struct recorder *r)
 
 /* ---- the flight recorder: moments ---- */
 
-static void note_moment(struct recorder *r, uint64_t now_ns)
+/*
+ * Reads the clock and the figures together: samples after a moment are kept, and the CPU time after
+ * it must be theirs.  On a busy machine the recorder may lose the CPU between the two; then it
+ * reads both again.
+ */
+static void note_moment(struct recorder *r)
 {
-	struct flight_moment m = {.time_ns = now_ns};
+	struct flight_moment m;
 
-	r->end_ns = now_ns;
-	recorder_sum_up(r, &m.result);
+	for (int tries = 0; tries < MOMENT_TRIES_MAX; tries++) {
+		r->end_ns = m.time_ns = clock_monotonic_ns();
+		recorder_sum_up(r, &m.result);
+		if (clock_monotonic_ns() - m.time_ns < MOMENT_LASTS_NS)
+			break;
+	}
 	vec_push(&r->flight.moments, m);
 }
 
@@ -440,7 +452,7 @@ static void forget(struct recorder *r, uint64_t now_ns)
 	recording_forget(&r->recording, f->moments.data[0].time_ns);
 	while (recent_size(&r->recording.recent) > FLIGHT_BYTES_MAX) {
 		if (f->moments.count == 1)
-			note_moment(r, now_ns);
+			note_moment(r);
 		drop_moment(f);
 		f->is_short = true;
 		recording_forget(&r->recording, f->moments.data[0].time_ns);
@@ -692,7 +704,7 @@ static void flight_look(struct recorder *r, uint64_t now_ns)
 		return;
 	if (now_ns >= f->next_ns) {
 		f->next_ns = now_ns + step_ns(f);
-		note_moment(r, now_ns);
+		note_moment(r);
 	}
 	forget(r, now_ns);
 	reap(f, WNOHANG);
