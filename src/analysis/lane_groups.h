@@ -8,7 +8,7 @@
 struct lane_group {
 	size_t first, count; /* lanes->lanes[first … first + count - 1] */
 	struct lane sum;     /* of these; its thread is the first one's */
-	int64_t peak;	     /* the most of a slice that ran or could have run, of all CPUs */
+	int64_t peak;	     /* the largest sum of a slice, without blocked time */
 };
 
 struct lane_groups {

@@ -36,7 +36,7 @@ struct lanes {
  */
 must_use struct lanes *lanes_analyse(const struct selection *selection, metric_id metric,
 	struct time_slices slices, struct arena *arena);
-/* What they show on the CPU: cpu-time, or the metric if the profile has none. */
+/* The metric of the time on CPUs that lanes show: cpu-time, or `metric` in profiles without it. */
 metric_id lanes_metric(const struct profile *profile, metric_id metric);
 /* The time from the first to the last shown sample, in that many slices. */
 struct time_slices lanes_span(const struct selection *selection, uint32_t count);

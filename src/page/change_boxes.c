@@ -38,7 +38,7 @@ static struct side side_of(const struct report *report, size_t which, struct are
 	return side;
 }
 
-/* No box that is wider is left out, and none of that width is shown; 0: all are shown. */
+/* The width of the widest box that is left out; 0: all are shown. */
 static uint64_t widest_left_out(const struct flame *flame, size_t limit, struct arena *arena)
 {
 	struct sort_item *items;
@@ -52,7 +52,7 @@ static uint64_t widest_left_out(const struct flame *flame, size_t limit, struct 
 	return ~items[limit].key;
 }
 
-/* What boxes of a difference have besides. */
+/* The further columns of a difference. */
 struct change_columns {
 	uint32_t *colour, *mark;
 	double *old, *now, *own_old, *own_now;
@@ -71,7 +71,7 @@ static uint32_t mark_of(const struct report *report, const struct side sides[2],
 	return report->marks[row];
 }
 
-/* What is spent in a row alone; 0 of all stacks. */
+/* What was spent in a row alone; 0 for the box of all stacks. */
 static double own_of(const struct side *side, uint32_t row)
 {
 	return row == NO_ID ? 0 : (double)side->tree->rows[row].in_only;

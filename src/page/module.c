@@ -345,7 +345,7 @@ static struct error *ask_text(struct request *r)
 	return draw_report(r, "text");
 }
 
-/* A difference of the profile and the old one; both are for the caller to free, also on errors. */
+/* The profile minus the old one; the caller frees both results, also after an error. */
 static struct error *compare(
 	struct request *r, struct comparison **comparison, struct answer **made)
 {
@@ -386,7 +386,7 @@ static struct error *ask_diff(struct request *r)
 	return err;
 }
 
-/* All rows are made, as chance is tested in all; the limit is one of boxes. */
+/* Makes all rows, as chance is tested over all of them; the limit is of boxes. */
 static struct error *ask_change_flame(struct request *r)
 {
 	struct comparison *comparison = NULL;
@@ -543,7 +543,7 @@ static void put_lane_columns(
 	}
 }
 
-/* Of processes with one thread, the thread's columns are the sum. */
+/* A process with one thread has no columns of its own: its thread's are the sum. */
 static void put_lanes(const struct profile *p, const struct lanes *lanes, struct arena *arena)
 {
 	const struct lane_groups *groups = lane_groups_analyse(lanes, p, arena);
@@ -598,7 +598,7 @@ static void put_ticks(const struct profile *p, struct arena *arena)
 	reply_put_f64(&reply, "tick_end", end, p->tick_count);
 }
 
-/* The slices that are asked for; all of what is shown, without times. */
+/* The slices asked for; without a time, of all that is shown. */
 static struct time_slices slices_of(const struct request *r, const struct selection *selection)
 {
 	uint32_t count = r->slices ? r->slices : 1;

@@ -31,7 +31,7 @@ static void put_zone(struct reply *reply, const struct profile *p, uint32_t func
 	json_put_end(&reply->json);
 }
 
-/* "zones", and each bar's place there. */
+/* Puts "zones"; returns the place of each bar's zone there. */
 static uint32_t *put_zones(struct reply *reply, const struct profile *p,
 	const struct zone_bars *bars, struct arena *arena)
 {
@@ -116,7 +116,7 @@ struct events {
 	VEC(double) weight;
 };
 
-/* Of one metric, the one of that number among those of events. */
+/* Adds the events of one metric; number: its place among the metrics of events. */
 static void add_events(struct events *e, const struct report *report, size_t metric,
 	uint32_t number, const uint32_t *threads, size_t thread_count,
 	const struct time_slices *slices)

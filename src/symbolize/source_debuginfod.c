@@ -24,7 +24,7 @@
 /* elfutils' DEBUGINFOD_SONAME; the names and signatures below are those of its <debuginfod.h>. */
 #define LIBRARY		"libdebuginfod.so.1"
 #define TIMEOUT_SECONDS 5
-/* Files that are asked for, so that no input can make it thousands. */
+/* Requests at most, whatever the input. */
 #define ASKED_MAX 128
 
 struct client;
@@ -48,7 +48,7 @@ static void on_interrupt(int number)
 	interrupted = 1;
 }
 
-/* Asks, and lets SIGINT end only that. */
+/* Asks a server; SIGINT ends only the request. */
 static int ask(struct debuginfod_source *s, find_fn *find, struct str build_id, char **path)
 {
 	struct sigaction stop = {.sa_handler = on_interrupt}, before;
@@ -114,7 +114,7 @@ static void debuginfod_destroy(struct build_source *source)
 	free(s);
 }
 
-/* Sets a variable that the client reads, unless it is set and not to be replaced. */
+/* Sets a variable that the client reads; one that is set stays, unless `replaces`. */
 static void set_number(const char *name, uint64_t value, bool replaces)
 {
 	char *text = xasprintf("%llu", (unsigned long long)value);
@@ -180,9 +180,8 @@ static struct error *load(struct debuginfod_source *s)
 struct error *build_source_debuginfod(uint64_t timeout_ns, struct build_source **source)
 {
 	if (!has_servers())
-		return error_new(ERROR_USAGE,
-			"DEBUGINFOD_URLS names no server; for Debian, for example: "
-			"DEBUGINFOD_URLS=https://debuginfod.elfutils.org");
+		return error_new(ERROR_USAGE, "DEBUGINFOD_URLS names no server; for example: "
+					      "DEBUGINFOD_URLS=https://debuginfod.elfutils.org");
 	uint64_t seconds = (timeout_ns + 999999999) / 1000000000;
 
 	set_number("DEBUGINFOD_TIMEOUT", seconds ? seconds : TIMEOUT_SECONDS, seconds != 0);

@@ -42,7 +42,7 @@ struct renaming {
 	struct map object_of_id; /* id in the file → objects */
 	VEC(struct capture_frame) frames;
 	VEC(struct capture_node) nodes; /* node 0 is the empty stack */
-	VEC(double) samples;		/* by node: how many samples are there; later, or below */
+	VEC(double) samples;		/* by node: that end there; after frame_weights, or below */
 	VEC(struct named) named;
 	struct map named_at; /* (object, obj_addr) → named */
 	VEC(struct wanted_object) wanted;
@@ -283,7 +283,7 @@ static bool is_module_chosen(const struct renaming *r, struct str path)
 	       regex_match(r->options->modules, str_base_name(path), &work) == REGEX_YES;
 }
 
-/* By frame: how many samples go through it. */
+/* [frame] How many samples go through it; to be freed. */
 static double *frame_weights(struct renaming *r)
 {
 	double *weights = xcalloc(r->frames.count + 1, sizeof(*weights));
@@ -509,7 +509,7 @@ static void write_symbols(struct renaming *r, struct capture_packer *packer, str
 	capture_symbols_encoder_destroy(encoder);
 }
 
-/* Copies the chunks of all types but two. */
+/* Copies the end mark, or all chunks but that and the names. */
 static struct error *write_chunks(
 	struct renaming *r, struct capture_packer *packer, bool is_end, struct strbuf *out)
 {

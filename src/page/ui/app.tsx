@@ -230,7 +230,7 @@ function App({ session, given }: { session: Session; given: Given }) {
   const seen = views.includes(state.view) ? state.view : 'functions'
   const sharedBy = ({ filters, metric, level }: State) => JSON.stringify([filters, metric, level])
   const shared = sharedBy(state)
-  // While time is dragged over, the view follows: when an answer is there, where the drag is by then is asked.
+  // While a time is being dragged, the view follows: each answer is followed by a question about where the drag is then.
   const [followed, setFollowed] = useState<Range | null>(null), dragged = useRef<Range | null>(null)
   const live = useMemo(() => followed ? { ...state, filters: inTime(state.filters, followed) } : state, [state, followed])
   const asked = `${seen}${sharedBy(live)}${state.collapse}${state.inverted}${state.sort}${state.beside}${state.listed}${state.drawn}`

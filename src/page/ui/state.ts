@@ -31,7 +31,7 @@ export interface State {
   selected: Selected | null
   search: string
   sort: 'exclusive' | 'inclusive' | 'name' | 'module'
-  span: [number, number] | null // the time that lanes show, in ns; null: all
+  span: Range | null // the time that lanes show; null: all
   folds: string[] // processes among the lanes that are not as at first, by pid
   bare: boolean // lanes without zones
   zoom: string[] // the functions from the root of the flame graph to the box that fills it
@@ -85,7 +85,7 @@ function one<T extends string>(value: string | null, known: readonly T[], otherw
   return known.includes(value as T) ? value as T : otherwise
 }
 
-function spanOf(text: string | null): [number, number] | null {
+function spanOf(text: string | null): Range | null {
   const [from, to] = (text ?? '').split(':').map(Number)
   return Number.isSafeInteger(from) && Number.isSafeInteger(to) && 0 <= from! && from! < to! ? [from!, to!] : null
 }

@@ -4,6 +4,7 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { mainStream, type LanesHead, type Packed } from './session'
 import { useSize } from './size'
+import type { Range } from './state'
 import { duration, grouped } from './units'
 
 const HEIGHT = 96, BINS = 48, EDGE = 14
@@ -13,7 +14,7 @@ interface Props {
   from: number | null // the selected time, in ns
   to: number | null
   dark: boolean
-  onTime(range: [number, number] | null): void
+  onTime(range: Range | null): void
 }
 
 // Of sorted values: the one below which that part is.

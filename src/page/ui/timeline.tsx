@@ -22,11 +22,11 @@ interface Props {
   lanes: Packed<LanesHead>
   marked: Packed<LanesHead> | null // of the selected function alone, in the same slices
   marksOf: ((threads: number[], slices: number, from: number, to: number) => Promise<Packed<MarksHead>>) | null // null: there are none
-  filtered: string // what marks depend on besides
+  filtered: string // filters and metric: marks depend on these as well
   from: number | null // the selected time, in ns
   to: number | null
   isZoomed: boolean
-  folds: string[] // processes that are not as they would be at first, by pid
+  folds: string[] // processes, by pid, that are not as at first: folded or unfolded
   isBare: boolean // without zones
   dark: boolean
   selected: Selected | null
