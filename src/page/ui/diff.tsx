@@ -74,7 +74,8 @@ export function Diff({ session, name, other, answer, state, search, onOther, onS
     <div class="source diff">
       <div class="about">
         <span><b>{swapped ? name : other.name}</b> {amount(report.old.total, unit, size)} → <b>{swapped ? other.name : name}</b> {amount(report.new.total, unit, size)}: <b>{report.total > 0 ? '+' : ''}{amount(report.total, unit, size)}</b></span>
-        {report.notes.map((note, i) => <span key={i} class="note" title={noteText(note)}>{noteText(note)}</span>)}
+        {report.notes.length === 1 && <span class="note" title={noteText(report.notes[0]!)}>▲ {noteText(report.notes[0]!)}</span>}
+        {report.notes.length > 1 && <details class="notes"><summary>▲ {report.notes.length} notes</summary><ul>{report.notes.map((note, i) => <li key={i}>{noteText(note)}</li>)}</ul></details>}
         <span class="grow" />
         {state.drawn
           ? <><span class="key"><i class="less" />less <i class="more" />more <i class="pale" />pale: by chance, maybe</span>
