@@ -160,8 +160,10 @@ static void set_outcome(struct record_outcome *outcome, const struct recorder_re
 static bool finish(const struct record_request *request, struct recorder *recorder,
 	const struct recorder_result *result, const char *path)
 {
-	struct record_summary summary = {
-		.result = result, .output = path, .overhead_most = request->overhead_most};
+	struct record_summary summary = {.result = result,
+		.output = path,
+		.overhead_most = request->overhead_most,
+		.leaves_names = request->no_symbols};
 	struct error *err;
 
 	if (!capture_writer_failed(recorder_writer(recorder)))
@@ -176,8 +178,6 @@ static bool finish(const struct record_request *request, struct recorder *record
 		record_when(path, strbuf_str(&request->when), &summary);
 	record_summary_print(&summary, request->quiet, request->hint && is_good);
 	record_summary_deinit(&summary);
-	if (is_good && request->no_symbols && !request->quiet)
-		message_print("names are left out; sonde symbolize %s --from DIR adds them", path);
 	if (request->written)
 		request->written(request->written_data, is_good ? path : NULL);
 	return is_good;

@@ -272,6 +272,10 @@ static void say_cure(const struct recorder_result *r, struct strbuf *line)
 
 static void say_nameless(const struct record_summary *summary, struct strbuf *line)
 {
+	if (summary->leaves_names) {
+		message_print("names are left out");
+		return;
+	}
 	count_put(line, summary->nameless_count, "module");
 	strbuf_add(line, STR(" without symbols"));
 	if (summary->nameless_count > 0) {
@@ -313,8 +317,10 @@ static void say_file(const struct record_summary *summary, bool hint, struct str
 	strbuf_printf(line, "wrote %s, ", summary->output);
 	scale_put(line, scale_for(STR("bytes"), summary->size_bytes), (int64_t)summary->size_bytes);
 	if (hint)
-		strbuf_printf(line, "; next: sonde report%s%s", usual ? "" : " ",
-			usual ? "" : shell_name(summary->output));
+		strbuf_printf(line, "; next: sonde %s%s%s%s",
+			summary->leaves_names ? "symbolize" : "report", usual ? "" : " ",
+			usual ? "" : shell_name(summary->output),
+			summary->leaves_names ? " --from DIR" : "");
 	say(line);
 }
 

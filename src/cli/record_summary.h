@@ -19,6 +19,7 @@ struct record_summary {
 	uint64_t size_bytes;	 /* of the file; 0: nothing was written, or it is missing */
 	struct strbuf nameless;	 /* the first few modules without symbols, by name */
 	uint64_t nameless_count; /* of all such modules */
+	bool leaves_names;	 /* to `sonde symbolize` */
 	bool has_when;		 /* samples were selected with --when */
 	uint64_t excluded;	 /* samples without a kept stack */
 };
