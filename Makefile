@@ -51,8 +51,8 @@ check-long: test-deps everything asan ## the tests that take long: some minutes 
 check-hours: test-deps everything asan ## all of them with more rounds, and recordings under load: hours
 	@tests/run --long $(BUILD) build-asan:unit,fuzz
 
-# Hardened, and with link-time optimization.
-check-variants: test-deps all ## other ways to build it, each built and tried: some minutes
+# Hardened, by clang, with link-time optimization, and without each optional library.
+check-variants: test-deps all ## other ways to build it, each built and tried: ten minutes
 	@tests/run $(BUILD):variants
 
 golden: tests ## rewrite the golden files with what is printed now, and the page of files

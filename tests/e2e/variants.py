@@ -1,5 +1,5 @@
-"""Other ways to build sonde: hardened, and with link-time optimization. Each is built as packages are, without tests, and
-must record and report a recursive program with two engines, and measure zones.
+"""Other ways to build sonde: hardened, link-time optimization, clang, and without each optional library. Each is built
+as packages are, without tests, and must record and report a recursive program with two engines, and measure zones.
 
 `make check-variants` runs it: the builds take some minutes, and stay below the build folder's tests/variants. Zones with
 musl are in zones_builds.py: a program with prof.h and its one header needs no other library. sonde itself is not built
@@ -99,4 +99,48 @@ def test_link_time_optimization_by_gcc(folder):
 	assert_works(build("lto-gcc", "-Db_lto=true", CC="gcc"), folder)
 
 
-harness.main()
+def test_link_time_optimization_by_clang(folder):
+	for tool in ("clang", "ld.lld", "llvm-ar"):
+		if not shutil.which(tool):
+			raise harness.Skip(f"no {tool}")
+	assert_works(build("lto-clang", "-Db_lto=true", CC="clang", CC_LD="lld"), folder)
+
+
+def test_clang(folder):
+	if not shutil.which("clang"):
+		raise harness.Skip("no clang")
+	assert_works(build("clang", "-Dwerror=true", CC="clang"), folder)
+
+
+# What a program says or does without each optional library: command, exit status, text.
+ABSENT = {
+	"exact": (["record", "--engine", "exact", "-o", "y.prof", "true"], 0, "built without it (libbpf"),
+	"capstone": (["annotate", "x.prof", "main"], 0, "built without capstone"),
+	"tui": (["report", "x.prof"], 0, "main"),
+	"gl": (["--version"], 0, "sonde"),
+	"serve": (["serve", "x.folded"], 1, "built without libmicrohttpd"),
+}
+
+
+def assert_lacks(made, folder, absent):
+	for feature in absent:
+		command, status, text = ABSENT[feature]
+		done = run(made / "sonde", *command, cwd=folder)
+		assert done.status == status and text in done.out + done.err, (feature, done)
+	described = json.loads(check(run("meson", "introspect", "--targets", made)).out)
+	assert ("gl" in absent) != any(target["name"] == "sonde-zones-gl" for target in described), absent
+
+
+def test_each_optional_library_is_absent(folder):
+	"""One build, in which one after the other is left out, and then all."""
+	(folder / "x.folded").write_text("main;f 3\nmain;g 1\n")
+	program = harness.compile_c(folder, "int main(void) { for (volatile long i = 0; i < 300000000; i++) { } return 0; }\n", "-g", name="program")
+	for absent in [*([one] for one in ABSENT), list(ABSENT)]:
+		made = build("absent", *(f"-D{one}={'disabled' if one in absent else 'auto'}" for one in ABSENT))
+		check(run(made / "sonde", "record", "-o", folder / "x.prof", program))
+		assert_lacks(made, folder, absent)
+	assert_works(made, folder)
+
+
+if __name__ == "__main__":
+	harness.main()
