@@ -62,6 +62,13 @@ void when_apply(const struct when *when, const struct profile *profile, const ui
 	uint32_t *shown);
 
 /*
+ * Names one of which every stack that the pattern matches has, as the name of a function, of its
+ * module or of its source file, in any case: names[*count], owned by the pattern.  False: there are
+ * none, as for "*", so any stack may match.
+ */
+bool when_needs_one_of(const struct when *when, const struct str **names, size_t *count);
+
+/*
  * Whether the pattern names a module that no function is in, but that is the name of a function:
  * probably the function was meant.  Then *name is the first such name, written as in a pattern, and
  * lives in the arena.

@@ -74,6 +74,57 @@ uint64_t *when_fits(const struct when *when, const struct profile *profile)
 	return fits;
 }
 
+/* Whether every way through the group at *at has a name; *at: the step after its end. */
+static bool group_needs_name(const struct when *when, size_t *at)
+{
+	bool all_do = true, this_does = true;
+
+	for (++*at; when->steps.data[*at].kind != WHEN_GROUP_END;) {
+		const struct when_step *step = &when->steps.data[*at];
+
+		if (step->kind == WHEN_GROUP) {
+			this_does |= group_needs_name(when, at);
+			continue;
+		}
+		if (step->kind == WHEN_ALTERNATIVE) {
+			all_do &= this_does;
+			this_does = false;
+		} else if (step->kind != WHEN_STAR) {
+			const struct when_names *names = &when->positions.data[step->number];
+
+			this_does |= names->module.text.data || names->procedure.text.data;
+		}
+		++*at;
+	}
+	++*at;
+	return all_do && this_does;
+}
+
+bool when_needs_one_of(const struct when *when, const struct str **names, size_t *count)
+{
+	size_t at = 0, found = 0;
+	struct str *list = ARENA_ARRAY(when->arena, struct str, 2 * when->positions.count);
+
+	if (!group_needs_name(when, &at))
+		return false;
+	for (size_t i = 0; i < when->positions.count; i++) {
+		const struct when_name *of[] = {
+			&when->positions.data[i].module, &when->positions.data[i].procedure};
+
+		for (size_t k = 0; k < ARRAY_SIZE(of); k++) {
+			if (of[k]->text.data == NULL)
+				continue;
+			/* It also stands for names that are empty. */
+			if (name_fits(of[k], STR("")))
+				return false;
+			list[found++] = of[k]->text;
+		}
+	}
+	*names = list;
+	*count = found;
+	return found > 0;
+}
+
 /* Whether some function has that module, or that name. */
 static bool some_function(const struct when *when, const struct profile *p,
 	const struct when_name *name, bool by_module)

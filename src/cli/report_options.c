@@ -159,6 +159,29 @@ char *report_options_subject(const char *path)
 
 #define DEFAULT_FILE "sonde.prof"
 
+/*
+ * A pattern that is the first filter lets the store leave out most stacks: those without any of its
+ * names.  What it leaves in is matched here.
+ */
+static void choose_stacks(const struct question *q, struct store_query *query)
+{
+	const struct str *names;
+	size_t count;
+
+	if (q->filters.filters.count == 0 || q->filters.filters.data[0].kind != FILTER_WHEN ||
+		q->filters.same.count || formats[q->format].is_page)
+		return;
+	for (size_t i = 0; i < q->query_count; i++) {
+		/* It counts what is left out, too. */
+		if (q->queries[i].view == &view_stats)
+			return;
+	}
+	if (!when_needs_one_of(q->filters.filters.data[0].when, &names, &count))
+		return;
+	for (size_t i = 0; i < count; i++)
+		vec_push(&query->names, names[i]);
+}
+
 /* Labels and times are read only where they are asked for: most answers are sums over both. */
 static void choose_detail(struct report_options *o)
 {
@@ -172,6 +195,7 @@ static void choose_detail(struct report_options *o)
 	for (size_t i = 0; i < q->query_count; i++)
 		query->by_time |= q->queries[i].view->needs_times;
 	query->by_time |= formats[q->format].is_page;
+	choose_stacks(q, query);
 }
 
 struct error *report_options_read_from(struct report_options *options)

@@ -181,12 +181,15 @@ static void copy_query(const struct store_query *from, struct store_query *to)
 	memset(&to->services, 0, sizeof(to->services));
 	memset(&to->hosts, 0, sizeof(to->hosts));
 	memset(&to->labels, 0, sizeof(to->labels));
+	memset(&to->names, 0, sizeof(to->names));
 	for (size_t i = 0; i < from->services.count; i++)
 		vec_push(&to->services, from->services.data[i]);
 	for (size_t i = 0; i < from->hosts.count; i++)
 		vec_push(&to->hosts, from->hosts.data[i]);
 	for (size_t i = 0; i < from->labels.count; i++)
 		vec_push(&to->labels, from->labels.data[i]);
+	for (size_t i = 0; i < from->names.count; i++)
+		vec_push(&to->names, from->names.data[i]);
 }
 
 static struct error *fetch(void *context, const char *selection, struct profile **profile)

@@ -40,9 +40,9 @@ must_use struct error *store_options_set(struct store_options *o, int id, const 
 /* Opens the store, once.  ERROR_USAGE if none was named. */
 must_use struct error *store_options_open(struct store_options *o, struct store **store);
 /*
- * With a store, makes it what files are read from: a path is then a selection, "since=-2d,until=-1d"
- * or "version=1.4,host=web1", which adds to the options; "" is all that they choose.  ERROR_USAGE
- * for options without a store.  o must outlive input.
+ * With a store, makes it what files are read from: a path is then a selection, such as
+ * "since=-2d,until=-1d" or "version=1.4,host=web1", which adds to the options; "" is all that they
+ * choose.  ERROR_USAGE for options without a store.  o must outlive input.
  */
 must_use struct error *store_options_read_from(struct store_options *o, struct read_options *input);
 

@@ -450,7 +450,7 @@ static stack_id find_stack(
 {
 	stack_id outer = {0};
 
-	if (count == 0 && is_empty_stack(f, hash))
+	if (count == 0 && (hash == 0 || is_empty_stack(f, hash)))
 		return outer;
 	if (count == 0 || !find_outer(f, outer_hash, &outer)) {
 		f->missing_stacks++;

@@ -4,13 +4,13 @@
 /*
  * A folder of recordings as a store: what an agent writes, or `sonde push` puts there.
  *
- *	DIR/NAME.prof            a recording; samples with the label "service" are that service's,
- *	                         others that of the recorded command
- *	DIR/SERVICE/NAME.prof    a recording of that service
+ * Samples with the labels "service" and "host" are of these; others are of the recording's command
+ * and host.
  */
 
 #include "store/store.h"
 
+/* What store.h says of folders. */
 must_use struct error *folder_store_send(const char *folder, const struct profile *profile,
 	const struct store_rows_options *options, struct store_sent *sent);
 must_use struct error *folder_store_fetch(

@@ -2,9 +2,9 @@
  * The statements that make a store's tables.
  *
  * The columns are the same for all servers.  Current ones also get codecs, which halve what is
- * stored, and a time to live; for older ones `sonde fleet retain` drops partitions.  Blocks of 4 MiB
- * compress arrays of hashes best; small index steps keep a query for one service from reading its
- * neighbours, as one row has up to 512 pairs.
+ * stored, and a time to live; for older ones `sonde fleet retain` drops partitions.  Blocks of
+ * 4 MiB compress arrays of hashes best; small index steps keep a query for one service from reading
+ * its neighbours, as one row has up to 512 pairs.
  */
 #include "store/schema.h"
 

@@ -60,6 +60,34 @@ void select_commits(const struct store_query *query, struct strbuf *sql)
 	strbuf_add(sql, STR(" ORDER BY service, time, profile_id FORMAT RowBinary"));
 }
 
+/*
+ * The hash of a pair's stack, or 0, the empty one, for stacks without the names that matter.  Deep
+ * stacks always count as having them: their outer frames are in rows of their own.
+ */
+static void put_hash(const struct store_query *q, struct strbuf *sql)
+{
+	static const char *const columns[] = {
+		"function", "aliases", "module", "defined_in", "file"};
+
+	if (q->names.count == 0) {
+		strbuf_add(sql, STR("pair_stack"));
+		return;
+	}
+	strbuf_add(sql, STR("if(pair_stack IN (SELECT stack_hash FROM stacks ARRAY JOIN frames AS "
+			    "one_frame WHERE is_outer = 0"));
+	put_services(q, sql);
+	strbuf_add(sql, STR(" AND (outer_hash != 0 OR one_frame IN (SELECT frame_id FROM frames "
+			    "WHERE 0"));
+	for (size_t i = 0; i < q->names.count; i++) {
+		for (size_t k = 0; k < ARRAY_SIZE(columns); k++) {
+			strbuf_printf(sql, " OR positionCaseInsensitive(%s, ", columns[k]);
+			clickhouse_put_literal(sql, q->names.data[i]);
+			strbuf_add(sql, STR(") > 0"));
+		}
+	}
+	strbuf_add(sql, STR("))), pair_stack, toUInt64(0))"));
+}
+
 void select_stacks(const struct store_query *query, struct strbuf *sql)
 {
 	bool labels = query->by_label, times = query->by_time;
@@ -72,7 +100,9 @@ void select_stacks(const struct store_query *query, struct strbuf *sql)
 				     "groupArray(lk) AS lks, groupArray(lv) AS lvs")
 			       : STR(""));
 	strbuf_add(sql, times ? STR(", groupArray(at) AS ats") : STR(""));
-	strbuf_add(sql, STR(" FROM (SELECT pair_stack AS hash, metric AS m, sum(pair_value) AS w"));
+	strbuf_add(sql, STR(" FROM (SELECT "));
+	put_hash(query, sql);
+	strbuf_add(sql, STR(" AS hash, metric AS m, sum(pair_value) AS w"));
 	strbuf_add(sql, labels ? STR(", service AS sv, host AS ho, labels.k AS lk, labels.v AS lv")
 			       : STR(""));
 	strbuf_add(sql, times ? STR(", toUInt32(time) AS at") : STR(""));

@@ -11,7 +11,8 @@ void select_commits(const struct store_query *query, struct strbuf *sql);
 /*
  * Each stack with weight, once: hash, outer_hash, frames, and arrays of equal length: metrics,
  * weights; with labels also services, hosts, their keys and their values; with times also these.
- * A stack that `stacks` does not have comes with outer_hash 0 and no frames.
+ * A stack that `stacks` does not have comes with outer_hash 0 and no frames; hash 0 is the sum of
+ * the stacks without query->names.
  */
 void select_stacks(const struct store_query *query, struct strbuf *sql);
 /* The outer pieces of deep stacks: (hash, outer_hash, frames). */

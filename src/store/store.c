@@ -82,6 +82,7 @@ void store_query_deinit(struct store_query *query)
 	vec_deinit(&query->services);
 	vec_deinit(&query->hosts);
 	vec_deinit(&query->labels);
+	vec_deinit(&query->names);
 }
 
 struct error *store_fetch(

@@ -47,7 +47,7 @@ struct store_sent {
 	struct strbuf left_labels;
 };
 
-/* Makes the profile part of the store. *sent must be given to store_sent_deinit, also on failure. */
+/* Makes the profile part of the store. *sent: free it with store_sent_deinit, always. */
 must_use struct error *store_send(struct store *store, const struct profile *profile,
 	const struct store_rows_options *options, struct store_sent *sent);
 void store_sent_deinit(struct store_sent *sent);
@@ -59,8 +59,13 @@ struct store_query {
 	VEC(struct str) services, hosts; /* exact names */
 	VEC(struct store_label) labels;	 /* all of them */
 	uint64_t since_s, until_s; /* intervals that begin in since ≤ t < until; until 0: no end */
-	bool by_label;		   /* keep labels, as samples */
-	bool by_time;		   /* keep the times of intervals, as samples */
+	/*
+	 * Only stacks are of interest that have a function, module or source file whose name has
+	 * one of these in it, in any case; the weights of others may come at the empty stack.
+	 */
+	VEC(struct str) names;
+	bool by_label; /* keep labels, as samples */
+	bool by_time;  /* keep the times of intervals, as samples */
 };
 
 void store_query_deinit(struct store_query *query);
@@ -74,7 +79,7 @@ must_use struct error *store_fetch(
 
 /* ---- keeping it ---- */
 
-/* Makes the tables of each shard, or the folder.  *changed: number of shards without them before. */
+/* Makes the tables of each shard, or the folder.  *changed: how many had none before. */
 must_use struct error *store_init(
 	struct store *store, const struct store_retention *retention, size_t *changed);
 

@@ -20,6 +20,7 @@ LIBRARIES = {
 	r"capstone/.*\.h": {"obj"},
 	r"(curses|ncurses|ncursesw/.*|term)\.h": {"view"},
 	r"microhttpd\.h": {"serve"},
+	r"(curl/.*|xxhash)\.h": {"store"},
 	r"linux/perf_event\.h": {"record"},
 	r"(linux/bpf|bpf/.*)\.h": {"record"},
 }
