@@ -178,6 +178,11 @@ static void choose_stacks(const struct question *q, struct store_query *query)
 	}
 	if (!when_needs_one_of(q->filters.filters.data[0].when, &names, &count))
 		return;
+	/* "[no stack]" and the like stand for what the store would leave out. */
+	for (size_t i = 0; i < count; i++) {
+		if (str_starts_with(names[i], STR("[")))
+			return;
+	}
 	for (size_t i = 0; i < count; i++)
 		vec_push(&query->names, names[i]);
 }

@@ -63,7 +63,7 @@ struct fetch {
 	struct str default_metric;
 	VEC(struct source) sources;
 	struct map source_index; /* by id and service */
-	struct str_table services, hosts, commands, formats;
+	struct str_table services, hosts, commands, formats, patterns;
 	uint64_t first_s; /* the earliest interval */
 	uint64_t commits;
 	struct map chain_index; /* by frame_id */
@@ -75,6 +75,9 @@ struct fetch {
 	VEC(frame_id) path;
 	VEC(stack_id) path_stacks;
 	int64_t *weight; /* [metric] */
+	/* [metric] what commits say that there is, and what came. */
+	VEC(uint64_t) promised;
+	uint64_t *came;
 	frame_id unknown;
 	bool has_unknown;
 	VEC(char *) silent; /* what shards said that did not answer */
@@ -126,12 +129,14 @@ static void read_answers(struct fetch *f, struct clickhouse_answer *answers,
 
 /* ---- what there is ---- */
 
-static struct error *take_metric(struct fetch *f, struct str name, struct str unit)
+static struct error *take_metric(struct fetch *f, struct str name, struct str unit, int64_t total)
 {
 	uint32_t index = str_table_intern(&f->metrics, name);
 
 	if (index == f->units.count)
 		vec_push(&f->units, arena_str(f->arena, unit));
+	vec_extend(&f->promised, f->units.count);
+	f->promised.data[index] += (uint64_t)total;
 	if (!str_equal(f->units.data[index], unit))
 		return error_new(ERROR_INPUT, "metric %.*s has the units %.*s and %.*s",
 			STR_ARG(name), STR_ARG(f->units.data[index]), STR_ARG(unit));
@@ -236,14 +241,17 @@ static struct error *read_commits(struct fetch *f, struct cursor *c)
 		uint32_t parts = cursor_u32(c);
 		str_table_intern(&f->commands, row_string(c));
 		str_table_intern(&f->formats, row_string(c));
+		str_table_intern(&f->patterns, row_string(c));
 		struct str default_metric = row_string(c);
 		struct cursor names = take_strings(c, &count), units = take_strings(c, &unit_count);
-		cursor_skip(c, row_count(c, NUMBER_BYTES) * NUMBER_BYTES); /* totals */
+		uint64_t total_count = row_count(c, NUMBER_BYTES);
+		struct cursor totals = cursor_sub(c, total_count * NUMBER_BYTES);
 		if (!cursor_ok(c))
 			break;
 		for (uint64_t i = 0; i < count && err == NULL; i++)
 			err = take_metric(f, row_string(&names),
-				i < unit_count ? row_string(&units) : STR(""));
+				i < unit_count ? row_string(&units) : STR(""),
+				i < total_count ? (int64_t)cursor_u64(&totals) : 0);
 		if (f->default_metric.size == 0)
 			f->default_metric = arena_str(f->arena, default_metric);
 		if (f->commits++ == 0 || time_s < f->first_s)
@@ -518,6 +526,7 @@ static void add_weight(struct fetch *f, struct weights *w)
 
 	if (!str_table_find(&f->metrics, metric, &index))
 		return; /* it was committed after the others were read */
+	f->came[index] += (uint64_t)value;
 	if (__builtin_add_overflow(f->weight[index], value, &f->weight[index]) && f->err == NULL)
 		f->err = error_new(ERROR_INPUT, "the sum of %.*s exceeds 64 bits", STR_ARG(metric));
 }
@@ -669,6 +678,23 @@ static void sum_stats(struct fetch *f, struct profile_stats *stats)
 	stats->interval_asked_ns = asked == UINT64_MAX ? asked : asked / f->sources.count;
 }
 
+/*
+ * Weights that were committed and are no longer there.  More may come than was promised, from
+ * profiles that were committed meanwhile.
+ */
+static void note_missing(struct fetch *f)
+{
+	for (size_t i = 0; i < f->metrics.count && f->silent.count == 0; i++) {
+		int64_t missing = (int64_t)(f->promised.data[i] - f->came[i]);
+
+		if (missing > 0)
+			builder_note(f->builder, NOTE_LOST, 1,
+				"%lld %.*s of %.*s were sent to the store and are no longer in it",
+				(long long)missing, STR_ARG(f->units.data[i]),
+				STR_ARG(f->metrics.strings[i]));
+	}
+}
+
 /* The name, if there is only one, else how many there are: "12 hosts". */
 static string_id one_or_count(struct fetch *f, const struct str_table *names, const char *noun)
 {
@@ -690,6 +716,7 @@ static void describe(struct fetch *f, const char *source)
 	h->format = builder_string(b, STR("store"));
 	h->command = one_or_count(f, &f->commands, "commands");
 	h->host = one_or_count(f, &f->hosts, "hosts");
+	h->when = builder_string(b, f->patterns.strings[0]);
 	h->start_unix_ns = f->first_s * SECOND_NS;
 	if (str_table_find(&f->metrics, f->default_metric, &index))
 		h->default_metric = (metric_id){index};
@@ -700,6 +727,7 @@ static void describe(struct fetch *f, const char *source)
 	if (f->missing_frames)
 		builder_note(
 			b, NOTE_LOST, f->missing_frames, "frames of stacks are not in the store");
+	note_missing(f);
 	for (size_t i = 0; i < f->silent.count; i++)
 		builder_note(b, NOTE_LOST, 1, "a shard is missing, with all of its hosts: %s",
 			f->silent.data[i]);
@@ -733,6 +761,7 @@ static void fetch_weights(struct fetch *f, struct strbuf *sql)
 	struct clickhouse_answer *stacks, *outer;
 
 	f->weight = xcalloc(f->metrics.count, sizeof(*f->weight));
+	f->came = xcalloc(f->metrics.count, sizeof(*f->came));
 	select_stacks(f->query, sql);
 	stacks = ask(f, sql);
 	select_outer(f->query, sql);
@@ -754,6 +783,10 @@ static void fetch_all(struct fetch *f)
 		f->err = no_shard(f);
 	if (f->err == NULL && f->commits == 0)
 		f->err = nothing_found(f);
+	if (f->err == NULL && f->patterns.count > 1)
+		f->err = error_new(ERROR_UNSUPPORTED,
+			"some of these profiles were recorded with --when, with different "
+			"patterns: they cannot be one; ask for a part of them");
 	for (uint32_t i = 0; f->err == NULL && i < f->metrics.count; i++)
 		(void)builder_metric(f->builder, f->metrics.strings[i], f->units.data[i]);
 	if (f->err == NULL)
@@ -768,6 +801,7 @@ static void fetch_deinit(struct fetch *f)
 	str_table_deinit(&f->hosts);
 	str_table_deinit(&f->commands);
 	str_table_deinit(&f->formats);
+	str_table_deinit(&f->patterns);
 	vec_deinit(&f->units);
 	vec_deinit(&f->sources);
 	map_deinit(&f->source_index);
@@ -779,6 +813,8 @@ static void fetch_deinit(struct fetch *f)
 	vec_deinit(&f->path);
 	vec_deinit(&f->path_stacks);
 	free(f->weight);
+	free(f->came);
+	vec_deinit(&f->promised);
 	free(f->is_silent);
 	for (size_t i = 0; i < f->silent.count; i++)
 		free(f->silent.data[i]);
@@ -801,6 +837,7 @@ struct error *fetch_clickhouse(struct clickhouse *clickhouse, const struct store
 	str_table_init(&f.hosts, f.arena);
 	str_table_init(&f.commands, f.arena);
 	str_table_init(&f.formats, f.arena);
+	str_table_init(&f.patterns, f.arena);
 	fetch_all(&f);
 	err = f.err;
 	if (err == NULL) {

@@ -583,6 +583,7 @@ static void put_commit(
 	row_put_u32(b, m->parts.data[service]);
 	row_put_string(b, m->command);
 	row_put_string(b, profile_string(m->profile, m->profile->format));
+	row_put_string(b, profile_string(m->profile, m->profile->when));
 	put_metrics(m, b, totals);
 	put_stats(m, b);
 	put_notes(m, b);

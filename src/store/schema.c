@@ -63,6 +63,8 @@ static const struct column commit_columns[] = {
 	{"parts", "UInt32", "ZSTD(1)"},
 	{"command", "String", NULL},
 	{"format", "String", NULL},
+	/* WHEN patterns that the recording was made with. */
+	{"patterns", "String", NULL},
 	{"default_metric", "String", NULL},
 	{"metrics", "Nested(name String, unit String, total Int64)", NULL},
 	{"stats", "Nested(name String, value UInt64)", NULL},

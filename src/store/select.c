@@ -51,11 +51,11 @@ static void put_where(const struct store_query *q, struct strbuf *sql)
 
 void select_commits(const struct store_query *query, struct strbuf *sql)
 {
-	strbuf_add(sql,
-		STR("SELECT service, toUInt32(time), duration, host, source_id, parts, "
-		    "command, format, default_metric, metrics.name, metrics.unit, metrics.total, "
-		    "stats.name, stats.value, notes.kind, notes.count, notes.text "
-		    "FROM commits FINAL"));
+	strbuf_add(sql, STR("SELECT service, toUInt32(time), duration, host, source_id, parts, "
+			    "command, format, patterns, default_metric, metrics.name, "
+			    "metrics.unit, metrics.total, "
+			    "stats.name, stats.value, notes.kind, notes.count, notes.text "
+			    "FROM commits FINAL"));
 	put_where(query, sql);
 	strbuf_add(sql, STR(" ORDER BY service, time, profile_id FORMAT RowBinary"));
 }

@@ -1,0 +1,559 @@
+/*
+ * Profiles through a store: what is fetched is what was sent, to the integer, however often and in
+ * whatever pieces.  The servers here keep the rows that they get, and answer as ClickHouse does;
+ * tests/e2e/store.py asks real ones.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "../profile_checks.h"
+#include "../property.h"
+#include "../random_profile.h"
+#include "base/alloc.h"
+#include "base/map.h"
+#include "model/merge.h"
+#include "store/address.h"
+#include "store/fetch.h"
+#include "store/row_binary.h"
+#include "store/rows.h"
+#include "store/send.h"
+
+/* ---- servers ---- */
+
+enum { TABLES = 4, SHARDS = 2 };
+static const char *const table_names[TABLES] = {"frames", "stacks", "profiles", "commits"};
+
+struct server {
+	struct strbuf tables[TABLES]; /* rows, as they came */
+	bool is_down;
+};
+
+struct clickhouse {
+	struct server servers[SHARDS];
+	size_t inserts, fails_from; /* inserts from that one on fail; 0: none */
+	enum { ASK_COMMITS, ASK_STACKS, ASK_OUTER, ASK_FRAMES, ASK_COUNT } next;
+};
+
+size_t clickhouse_shard_count(const struct clickhouse *c)
+{
+	(void)c;
+	return SHARDS;
+}
+
+const char *clickhouse_shard_name(const struct clickhouse *c, size_t shard)
+{
+	(void)c;
+	return shard ? "second" : "first";
+}
+
+size_t clickhouse_shard_of(const struct clickhouse *c, struct str host)
+{
+	(void)c;
+	return host.size % SHARDS;
+}
+
+uint64_t clickhouse_bytes_sent(const struct clickhouse *c)
+{
+	return c->inserts;
+}
+
+void clickhouse_put_literal(struct strbuf *sql, struct str text)
+{
+	strbuf_add(sql, text);
+}
+
+struct error *clickhouse_insert(
+	struct clickhouse *c, size_t shard, const char *table, struct str rows, bool *is_refused)
+{
+	c->inserts++;
+	*is_refused = false;
+	if (c->fails_from && c->inserts >= c->fails_from)
+		return error_new(ERROR_INPUT, "cut off");
+	for (size_t i = 0; i < TABLES; i++) {
+		if (strcmp(table, table_names[i]) == 0)
+			strbuf_add(&c->servers[shard].tables[i], rows);
+	}
+	return NULL;
+}
+
+static void skip_strings(struct cursor *c)
+{
+	for (uint64_t n = row_count(c, 1); n > 0; n--)
+		(void)row_string(c);
+}
+
+static void skip_numbers(struct cursor *c)
+{
+	cursor_skip(c, row_count(c, 8) * 8);
+}
+
+static struct cursor read_table(const struct server *s, size_t table)
+{
+	struct cursor c;
+
+	cursor_init(&c, s->tables[table].data, s->tables[table].size, table_names[table], 0);
+	return c;
+}
+
+/* Commits by (profile, batch): the last one of a profile counts. */
+static void answer_commits(const struct server *s, struct map *batches, struct strbuf *out)
+{
+	struct cursor c = read_table(s, 3);
+	struct map seen = {0};
+
+	/* The newest of each profile, as ReplacingMergeTree has it. */
+	for (int pass = 0; pass < 2; pass++) {
+		uint32_t number = 0;
+
+		c = read_table(s, 3);
+		while (!cursor_at_end(&c)) {
+			struct strbuf row = {0};
+			struct str service = row_string(&c);
+			uint32_t time_s = cursor_u32(&c);
+			uint64_t profile = cursor_u64(&c), batch = cursor_u64(&c);
+			uint32_t newest = 0;
+
+			(void)cursor_u32(&c); /* received */
+			row_put_string(&row, service);
+			row_put_u32(&row, time_s);
+			row_put_u32(&row, cursor_u32(&c));
+			row_put_string(&row, row_string(&c)); /* host */
+			skip_strings(&c);
+			skip_strings(&c);
+			const uint8_t *rest = c.at;
+
+			(void)cursor_u64(&c);
+			(void)cursor_u32(&c);
+			for (int i = 0; i < 4; i++)
+				(void)row_string(&c);
+			skip_strings(&c);
+			skip_strings(&c);
+			skip_numbers(&c);
+			skip_strings(&c);
+			skip_numbers(&c);
+			skip_strings(&c);
+			skip_numbers(&c);
+			skip_strings(&c);
+			strbuf_add(&row, (struct str){(const char *)rest, (size_t)(c.at - rest)});
+			(void)cursor_u64(&c); /* pairs */
+			assert_true(cursor_ok(&c));
+			if (pass == 0) {
+				map_put(&seen, profile, 0, number);
+			} else if (map_get(&seen, profile, 0, &newest) && newest == number) {
+				map_put(batches, profile, batch, 1);
+				strbuf_add(out, strbuf_str(&row));
+			}
+			strbuf_deinit(&row);
+			number++;
+		}
+	}
+	map_deinit(&seen);
+}
+
+/* The sums of committed pairs; rows with equal keys once. */
+struct pair_sums {
+	struct map index; /* by stack and metric */
+	VEC(int64_t) sums;
+	VEC(uint64_t) stacks;
+	VEC(struct str) metrics;
+	struct str_table names;
+	struct arena *arena;
+};
+
+static void add_pairs(const struct server *s, const struct map *batches, struct pair_sums *p)
+{
+	struct cursor c = read_table(s, 2);
+	struct map seen = {0};
+
+	while (!cursor_at_end(&c)) {
+		uint32_t known;
+		bool is_new;
+
+		(void)row_string(&c);
+		uint32_t metric = str_table_intern(&p->names, row_string(&c));
+		(void)cursor_u32(&c);
+		uint64_t profile = cursor_u64(&c), batch = cursor_u64(&c);
+		uint32_t chunk = cursor_u32(&c);
+		(void)row_string(&c);
+		skip_strings(&c);
+		skip_strings(&c);
+		(void)cursor_u64(&c);
+		uint64_t count = row_count(&c, 8);
+		struct cursor stacks = cursor_sub(&c, count * 8);
+		assert_int_equal(row_count(&c, 8), count);
+		struct cursor values = cursor_sub(&c, count * 8);
+		assert_true(cursor_ok(&c) && count <= STORE_PAIRS_MAX);
+		(void)map_at(&seen, profile ^ (uint64_t)chunk << 32, batch ^ metric, 0, &is_new);
+		if (!is_new || !map_get(batches, profile, batch, &known))
+			continue;
+		while (count--) {
+			uint64_t stack = cursor_u64(&stacks);
+			uint32_t at =
+				*map_at(&p->index, stack, metric, (uint32_t)p->sums.count, &is_new);
+
+			if (is_new) {
+				vec_push(&p->sums, 0);
+				vec_push(&p->stacks, stack);
+				vec_push(&p->metrics, p->names.strings[metric]);
+			}
+			p->sums.data[at] += (int64_t)cursor_u64(&values);
+		}
+	}
+	map_deinit(&seen);
+}
+
+/* The rows of `stacks`: those of outer pieces, or the row of one stack. */
+static void answer_pieces(
+	const struct server *s, bool is_outer, uint64_t wanted, struct strbuf *out)
+{
+	struct cursor c = read_table(s, 1);
+	size_t found = 0;
+
+	while (!cursor_at_end(&c)) {
+		(void)row_string(&c);
+		uint64_t hash = cursor_u64(&c);
+		(void)cursor_u32(&c);
+		uint64_t outer = cursor_u64(&c);
+		bool is_piece = cursor_u8(&c) != 0;
+		uint64_t count = row_count(&c, 8);
+		const uint8_t *frames = cursor_bytes(&c, count * 8);
+
+		assert_true(cursor_ok(&c) && count <= STORE_FRAMES_MAX);
+		if (is_piece != is_outer || (!is_outer && (hash != wanted || found++)))
+			continue;
+		row_put_u64(out, hash);
+		row_put_u64(out, outer);
+		row_put_count(out, count);
+		strbuf_add(out, (struct str){(const char *)frames, count * 8});
+	}
+	if (!is_outer && found == 0) {
+		row_put_u64(out, wanted);
+		row_put_u64(out, 0);
+		row_put_count(out, 0);
+	}
+}
+
+static void answer_stacks(const struct server *s, struct strbuf *out)
+{
+	struct strbuf commits = {0};
+	struct map batches = {0};
+	struct pair_sums p = {.arena = arena_create()};
+
+	str_table_init(&p.names, p.arena);
+	answer_commits(s, &batches, &commits);
+	add_pairs(s, &batches, &p);
+	for (size_t i = 0; i < p.sums.count; i++) {
+		size_t count = 0;
+
+		/* Each stack once, with all of its metrics. */
+		for (size_t k = 0; k < i; k++)
+			count += p.stacks.data[k] == p.stacks.data[i];
+		if (count)
+			continue;
+		answer_pieces(s, false, p.stacks.data[i], out);
+		for (size_t k = i; k < p.sums.count; k++)
+			count += p.stacks.data[k] == p.stacks.data[i];
+		row_put_count(out, count);
+		for (size_t k = i; k < p.sums.count; k++) {
+			if (p.stacks.data[k] == p.stacks.data[i])
+				row_put_string(out, p.metrics.data[k]);
+		}
+		row_put_count(out, count);
+		for (size_t k = i; k < p.sums.count; k++) {
+			if (p.stacks.data[k] == p.stacks.data[i])
+				row_put_u64(out, (uint64_t)p.sums.data[k]);
+		}
+	}
+	map_deinit(&p.index);
+	vec_deinit(&p.sums);
+	vec_deinit(&p.stacks);
+	vec_deinit(&p.metrics);
+	str_table_deinit(&p.names);
+	arena_destroy(p.arena);
+	map_deinit(&batches);
+	strbuf_deinit(&commits);
+}
+
+void clickhouse_ask(struct clickhouse *c, struct str sql, bool without_database,
+	struct clickhouse_answer *answers)
+{
+	(void)sql;
+	(void)without_database;
+	for (size_t i = 0; i < SHARDS; i++) {
+		const struct server *s = &c->servers[i];
+		struct map batches = {0};
+
+		answers[i] = (struct clickhouse_answer){0};
+		if (s->is_down)
+			answers[i].err =
+				error_new(ERROR_INPUT, "%s: refused", i ? "second" : "first");
+		else if (c->next == ASK_COMMITS)
+			answer_commits(s, &batches, &answers[i].bytes);
+		else if (c->next == ASK_STACKS)
+			answer_stacks(s, &answers[i].bytes);
+		else if (c->next == ASK_OUTER)
+			answer_pieces(s, true, 0, &answers[i].bytes);
+		else
+			strbuf_add(&answers[i].bytes, strbuf_str(&s->tables[0]));
+		map_deinit(&batches);
+	}
+	c->next = (c->next + 1) % ASK_COUNT;
+}
+
+static void servers_deinit(struct clickhouse *c)
+{
+	for (size_t i = 0; i < SHARDS; i++)
+		for (size_t k = 0; k < TABLES; k++)
+			strbuf_deinit(&c->servers[i].tables[k]);
+}
+
+/* ---- cases ---- */
+
+static struct error *send(
+	struct clickhouse *c, const struct profile *p, const char *host, uint32_t every_s)
+{
+	const struct store_rows_options options = {.service = STR("api"),
+		.host = str_from(host),
+		.every_s = every_s,
+		.time_s = 1700000000};
+	struct store_rows rows;
+	struct store_sent sent = {0};
+	struct error *err = store_rows_make(p, &options, &rows);
+
+	if (err == NULL)
+		err = send_clickhouse(c, strbuf_str(&rows.host), &rows, &sent);
+	free(sent.where);
+	store_rows_deinit(&rows);
+	return err;
+}
+
+static struct profile *fetch(struct clickhouse *c)
+{
+	struct store_query query = {0};
+	struct profile *p = NULL;
+
+	c->next = ASK_COMMITS;
+	struct error *err = fetch_clickhouse(c, &query, "store", &p);
+	if (err)
+		fail_msg("SEED=%" PRIu64 ": %s", property_seed, err->message);
+	return p;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	return str_compare(*(const struct str *)a, *(const struct str *)b);
+}
+
+/* Whether both texts have the same lines, in any order: stacks are numbered as they come. */
+static bool same_lines(struct str a, struct str b)
+{
+	VEC(struct str) lines[2] = {{0}};
+	bool same = true;
+
+	while (a.size)
+		vec_push(&lines[0], str_take_line(&a));
+	while (b.size)
+		vec_push(&lines[1], str_take_line(&b));
+	for (size_t i = 0; i < 2; i++)
+		qsort(lines[i].data, lines[i].count, sizeof(struct str), compare_lines);
+	same = lines[0].count == lines[1].count;
+	for (size_t i = 0; same && i < lines[0].count; i++)
+		same = str_equal(lines[0].data[i], lines[1].data[i]);
+	vec_deinit(&lines[0]);
+	vec_deinit(&lines[1]);
+	return same;
+}
+
+/* Every metric of `wanted` has the same stacks and weights in `found`. */
+static void check_same(const struct profile *wanted, const struct profile *found)
+{
+	for (size_t i = 0; i < wanted->metric_count; i++) {
+		struct str name = profile_string(wanted, wanted->metrics[i].name);
+		struct writer_options options = {.with_modules = true},
+				      other = {.with_modules = true};
+
+		options.metric = (metric_id){(uint32_t)i};
+		if (!profile_find_metric(found, name, &other.metric))
+			fail_msg("SEED=%" PRIu64 ": no metric %.*s", property_seed, STR_ARG(name));
+		struct strbuf a = writer_text(&writer_folded, wanted, &options),
+			      b = writer_text(&writer_folded, found, &other);
+
+		check(wanted->total[i] == found->total[other.metric.i]);
+		check(same_lines(strbuf_str(&a), strbuf_str(&b)));
+		strbuf_deinit(&a);
+		strbuf_deinit(&b);
+	}
+}
+
+static struct random_shape shape_of(struct random *r, bool is_deep)
+{
+	struct random_shape shape = random_shape_any(r);
+
+	shape.no_stacks = shape.arcs = shape.arc_costs = false;
+	if (is_deep)
+		shape.depth_max = 3 * STORE_FRAMES_MAX;
+	return shape;
+}
+
+static void test_what_is_sent_is_fetched(void **state)
+{
+	(void)state;
+	for (struct property_seeds s = property_seeds(400, 100); property_next(&s);) {
+		struct random r = random_from(property_seed);
+		struct random_shape shape = shape_of(&r, property_seed % 8 == 0);
+		struct profile *p = random_profile(property_seed, &shape);
+		struct clickhouse c = {0};
+		uint32_t every_s = random_below(&r, 3) * 30;
+
+		for (uint32_t i = 0; i <= random_below(&r, 3); i++)
+			assert_null(send(&c, p, "host", every_s));
+		struct profile *found = fetch(&c);
+		check_same(p, found);
+		check(!has_note_of(found, NOTE_LOST, "store"));
+		profile_destroy(found);
+		profile_destroy(p);
+		servers_deinit(&c);
+	}
+}
+
+static void test_hosts_are_summed(void **state)
+{
+	(void)state;
+	for (struct property_seeds s = property_seeds(100, 30); property_next(&s);) {
+		struct random_shape shape = random_shape_small;
+		struct profile *one = random_profile(property_seed, &shape),
+			       *other = random_profile(property_seed + 1000, &shape), *sum;
+		const struct profile *both[] = {one, other};
+		struct clickhouse c = {0};
+
+		assert_null(profile_merge(both, 2, &sum));
+		assert_null(send(&c, one, "a", 60));
+		assert_null(send(&c, other, "bb", 60));
+		struct profile *found = fetch(&c);
+		check_same(sum, found);
+		profile_destroy(found);
+		/* A shard that does not answer is named. */
+		c.servers[0].is_down = true;
+		found = fetch(&c);
+		check_same(one, found);
+		expect_note(found, NOTE_LOST, 1, "first: refused");
+		profile_destroy(found);
+		profile_destroy(sum);
+		profile_destroy(one);
+		profile_destroy(other);
+		servers_deinit(&c);
+	}
+}
+
+/* A send that fails anywhere changes nothing, and can be repeated. */
+static void test_half_a_profile_is_never_seen(void **state)
+{
+	(void)state;
+	for (struct property_seeds s = property_seeds(40, 10); property_next(&s);) {
+		struct random_shape shape = random_shape_small;
+		struct profile *before = random_profile(property_seed, &shape),
+			       *p = random_profile(property_seed + 1000, &shape), *sum;
+		const struct profile *both[] = {before, p};
+		struct clickhouse c = {0};
+
+		shape.samples = true;
+		assert_null(profile_merge(both, 2, &sum));
+		assert_null(send(&c, before, "host", 60));
+		for (size_t cut = 1; cut <= TABLES; cut++) {
+			c.fails_from = c.inserts + cut;
+			struct error *err = send(&c, p, "host", 60);
+			assert_non_null(err);
+			error_destroy(err);
+			struct profile *found = fetch(&c);
+			check_same(before, found);
+			profile_destroy(found);
+		}
+		c.fails_from = 0;
+		assert_null(send(&c, p, "host", 60));
+		struct profile *found = fetch(&c);
+		check_same(sum, found);
+		profile_destroy(found);
+		profile_destroy(sum);
+		profile_destroy(before);
+		profile_destroy(p);
+		servers_deinit(&c);
+	}
+}
+
+/* What was committed and is gone is counted, not left out silently. */
+static void test_missing_rows_are_noted(void **state)
+{
+	struct profile *p = random_profile(1, &random_shape_small), *found;
+	struct clickhouse c = {0};
+
+	(void)state;
+	assert_null(send(&c, p, "host", 60));
+	strbuf_clear(&c.servers[0].tables[1]);
+	found = fetch(&c);
+	assert_int_equal(found->total[0], p->total[0]);
+	assert_true(has_note_of(found, NOTE_LOST, "stacks are not in the store"));
+	profile_destroy(found);
+	strbuf_clear(&c.servers[0].tables[2]);
+	found = fetch(&c);
+	assert_int_equal(found->total[0], 0);
+	assert_true(has_note_of(found, NOTE_LOST, "are no longer in it"));
+	profile_destroy(found);
+	profile_destroy(p);
+	servers_deinit(&c);
+}
+
+static void test_addresses(void **state)
+{
+	static const struct {
+		const char *text, *shards, *database;
+		bool is_secure;
+	} good[] = {
+		{"clickhouse://db", "db:8123 ", "sonde", false},
+		{"clickhouse://db/x_1", "db:8123 ", "x_1", false},
+		{"clickhouse://a,b:9,[::1]:7/?secure=true", "a:8443 b:9 [::1]:7 ", "sonde", true},
+		{"clickhouse://[::1]?shard=c&shard=d:1", "[::1]:8123 c:8123 d:1 ", "sonde", false},
+	};
+	static const char *const bad[] = {"", "http://db", "clickhouse://", "clickhouse://a,",
+		"clickhouse://a/x;y", "clickhouse://a?x=1", "clickhouse://a b",
+		"clickhouse://u:p@a", "clickhouse://a?secure=maybe", "clickhouse://a/x/../y"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+		struct store_address a;
+		struct strbuf shards = {0};
+
+		assert_null(store_address_parse(good[i].text, &a));
+		for (size_t k = 0; k < a.shards.count; k++)
+			strbuf_printf(&shards, "%s ", a.shards.data[k]);
+		assert_string_equal(shards.data, good[i].shards);
+		assert_string_equal(a.database, good[i].database);
+		assert_int_equal(a.is_secure, good[i].is_secure);
+		strbuf_deinit(&shards);
+		store_address_deinit(&a);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct store_address a;
+		struct error *err = store_address_parse(bad[i], &a);
+
+		assert_non_null(err);
+		assert_int_equal(err->kind, ERROR_USAGE);
+		assert_null(strstr(err->message, "u:p"));
+		error_destroy(err);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_is_sent_is_fetched),
+		cmocka_unit_test(test_hosts_are_summed),
+		cmocka_unit_test(test_half_a_profile_is_never_seen),
+		cmocka_unit_test(test_missing_rows_are_noted),
+		cmocka_unit_test(test_addresses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
