@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/input_options.h"
 #include "cli/options.h"
+#include "cli/store_options.h"
 #include "serve/http.h"
 #include "serve/mcp.h"
 #include "session/values.h"
@@ -34,6 +35,7 @@ struct serve_options {
 	struct http_options http;
 	const char *source_root;
 	struct read_options input;
+	struct store_options store; /* in place of files */
 };
 
 static struct error *set_port(struct serve_options *o, const char *value)
@@ -68,18 +70,29 @@ static struct error *serve_set(void *context, int id, const char *value)
 		o->http.opens_browser = false;
 		o->is_http = true;
 		return NULL;
-	default:
+	case INPUT_OPTION_FROM:
+	case INPUT_OPTION_EXE:
+	case INPUT_OPTION_JOBS:
 		return input_options_set(&o->input, id, value);
+	default:
+		return store_options_set(&o->store, id, value);
 	}
 }
 
-static struct error *serve(const struct serve_options *options, const struct operands *operands)
+static struct error *serve(struct serve_options *options, const struct operands *operands)
 {
-	static const char *const default_paths[] = {"sonde.prof"};
+	const char *const default_paths[] = {
+		options->store.address ? STORE_SELECT_ALL : "sonde.prof"};
 	bool is_named = operands->count > 0;
 	struct served served;
-	struct error *err = served_init(&served,
-		is_named ? (const char *const *)operands->items : default_paths,
+	struct error *err;
+
+	/* Any question may come. */
+	options->store.query.by_label = options->store.query.by_time = true;
+	err = store_options_read_from(&options->store, &options->input);
+	if (err)
+		return err;
+	err = served_init(&served, is_named ? (const char *const *)operands->items : default_paths,
 		is_named ? (size_t)operands->count : 1, options->source_root);
 
 	served.input = options->input;
@@ -105,12 +118,14 @@ static int serve_run(const struct command *self, int argc, char **argv)
 		return options_usage_error(self, "--port and --socket both say where to listen");
 	struct error *err = serve(&options, &operands);
 
+	store_options_deinit(&options.store);
 	return err ? options_failure(self, err) : EXIT_SUCCESS;
 }
 
 static const struct option_group groups[] = {
 	{"Serving", serve_rows},
 	{"Input", input_rows},
+	{"Many machines", store_query_rows},
 	{0},
 };
 

@@ -217,7 +217,7 @@ struct error *report_options_open(
 	if (err)
 		return err;
 	if (options->store.address)
-		return session_open(path ? path : "", &options->input, session);
+		return session_open(path ? path : STORE_SELECT_ALL, &options->input, session);
 	err = session_open(path ? path : DEFAULT_FILE, &options->input, session);
 
 	if (err && path == NULL && access(DEFAULT_FILE, F_OK) != 0) {

@@ -147,32 +147,42 @@ struct error *store_options_open(struct store_options *o, struct store **store)
 
 /* ---- selections ---- */
 
-static struct error *add_selection(struct store_query *q, char *item)
+/* A service or a host replaces those of the options; anything else is a label. */
+static void add_name(struct store_query *q, const char *key, const char *value)
 {
-	char *value = strchr(item, '=');
-
-	if (value == NULL)
-		return error_new(ERROR_USAGE,
-			"'%s': with --store, expected KEY=VALUE[,KEY=VALUE]: since, until, last, "
-			"service, host, or a label",
-			item);
-	*value++ = '\0';
-	if (strcmp(item, "since") == 0)
-		return error_prefix(set_time(value, &q->since_s), "since");
-	if (strcmp(item, "until") == 0)
-		return error_prefix(set_time(value, &q->until_s), "until");
-	if (strcmp(item, "last") == 0)
-		return error_prefix(set_last(q, value), "last");
-	if (strcmp(item, "service") == 0) {
+	if (strcmp(key, "service") == 0) {
 		q->services.count = 0;
 		vec_push(&q->services, str_from(value));
-	} else if (strcmp(item, "host") == 0) {
+	} else if (strcmp(key, "host") == 0) {
 		q->hosts.count = 0;
 		vec_push(&q->hosts, str_from(value));
 	} else {
-		vec_push(&q->labels, (struct store_label){str_from(item), str_from(value)});
+		vec_push(&q->labels, (struct store_label){str_from(key), str_from(value)});
 	}
-	return NULL;
+}
+
+static struct error *add_selection(struct store_query *q, char *item)
+{
+	char *value = strchr(item, '=');
+	struct error *err = NULL;
+
+	if (strcmp(item, STORE_SELECT_ALL) == 0)
+		return NULL;
+	if (value == NULL)
+		return error_new(ERROR_USAGE,
+			"'%s': with --store, expected all, or KEY=VALUE[,KEY=VALUE] with since, "
+			"until, last, service, host, or a label",
+			item);
+	*value++ = '\0';
+	if (strcmp(item, "since") == 0)
+		err = set_time(value, &q->since_s);
+	else if (strcmp(item, "until") == 0)
+		err = set_time(value, &q->until_s);
+	else if (strcmp(item, "last") == 0)
+		err = set_last(q, value);
+	else
+		add_name(q, item, value);
+	return err ? error_prefix(err, "%s", item) : NULL;
 }
 
 static void copy_query(const struct store_query *from, struct store_query *to)

@@ -21,6 +21,9 @@ enum {
 	STORE_OPTION_UNTIL,
 };
 
+/* The selection of everything. */
+#define STORE_SELECT_ALL "all"
+
 /* Where it is: for commands that write to it. */
 extern const struct option_row store_place_rows[];
 /* And which of its profiles: for commands that report. */
@@ -41,8 +44,8 @@ must_use struct error *store_options_set(struct store_options *o, int id, const 
 must_use struct error *store_options_open(struct store_options *o, struct store **store);
 /*
  * With a store, makes it what files are read from: a path is then a selection, such as
- * "since=-2d,until=-1d" or "version=1.4,host=web1", which adds to the options; "" is all that they
- * choose.  ERROR_USAGE for options without a store.  o must outlive input.
+ * "since=-2d,until=-1d" or "version=1.4,host=web1", which adds to the options; STORE_SELECT_ALL is
+ * all that they choose.  ERROR_USAGE for options without a store.  o must outlive input.
  */
 must_use struct error *store_options_read_from(struct store_options *o, struct read_options *input);
 
