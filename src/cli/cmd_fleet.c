@@ -33,6 +33,9 @@ static const struct option_row fleet_rows[] = {
 		"how long stacks are kept that nobody sent again (default 90)"},
 	{OPTION_KEEP_HOURS, 0, "keep-hours", VALUE_NUMBER, "DAYS", {0},
 		"how long sums of hours are kept (default 400)"},
+	{STORE_OPTION_SINCE, 0, "since", VALUE_TEXT, "TIME", {0},
+		"rollup: only from TIME on (default -2d)"},
+	{STORE_OPTION_UNTIL, 0, "until", VALUE_TEXT, "TIME", {0}, "rollup: only before TIME"},
 	{OPTION_FORMAT, 0, "format", VALUE_CHOICE, "FORMAT", CHOICES(format_names),
 		"of the status (default text)"},
 	{0},
@@ -246,12 +249,36 @@ static struct error *retain(struct fleet_command *c, struct store *store)
 	return err;
 }
 
+/* What came within that time may still be on its way. */
+#define LATE_S	     900
+#define ROLL_UP_DAYS 2
+
+static struct error *roll_up(struct fleet_command *c, struct store *store)
+{
+	uint64_t now_s = clock_unix_ns() / SECOND_NS;
+	uint64_t since_s =
+		c->store.query.since_s ? c->store.query.since_s : now_s - ROLL_UP_DAYS * 86400;
+	uint64_t until_s = c->store.query.until_s ? c->store.query.until_s : now_s - LATE_S;
+	size_t hours, kept;
+	struct error *err = store_roll_up(store, since_s, until_s, &hours, &kept);
+
+	if (err)
+		return err;
+	message_print("%s: summed %zu hour%s of services", store_address_text(store), hours,
+		hours == 1 ? "" : "s");
+	if (kept)
+		message_print("%s: %zu more have something late, but no longer all of their "
+			      "profiles; their sums stay as they were",
+			store_address_text(store), kept);
+	return NULL;
+}
+
 /* ---- the command ---- */
 
 static const struct {
 	const char *name;
 	struct error *(*run)(struct fleet_command *c, struct store *store);
-} actions[] = {{"init", init}, {"status", status}, {"retain", retain}};
+} actions[] = {{"init", init}, {"status", status}, {"retain", retain}, {"rollup", roll_up}};
 
 static int fleet_run(const struct command *self, int argc, char **argv)
 {
@@ -267,7 +294,7 @@ static int fleet_run(const struct command *self, int argc, char **argv)
 			action = (int)i;
 	}
 	if (action < 0)
-		return options_usage_error(self, "expected one of init, status and retain");
+		return options_usage_error(self, "expected one of init, status, retain and rollup");
 	struct error *err = store_options_open(&c.store, &store);
 
 	if (err == NULL)
@@ -282,12 +309,14 @@ static const struct option_group groups[] = {
 const struct command cmd_fleet = {
 	.name = "fleet",
 	.summary = "set up and look after a store of many machines",
-	.usage = "init|status|retain --store URL|DIR [OPTIONS]",
+	.usage = "init|status|retain|rollup --store URL|DIR [OPTIONS]",
 	.details =
 		"init makes the tables in each shard, where they are missing; running it again "
 		"changes nothing. status lists what each host sent of each service, when, and "
 		"what the tables take. retain drops what is older than it is to be kept; current "
-		"servers do that themselves, as init told them.",
+		"servers do that themselves, as init told them. rollup sums whole hours, for "
+		"questions about many days: of the last two days, or from --since to --until. "
+		"Run it each hour; it does again what something came late for.",
 	.groups = groups,
 	.operand = OPERAND_NONE,
 	.run = fleet_run,

@@ -226,15 +226,17 @@ static struct error *ask_end(
 	return err;
 }
 
-void clickhouse_ask(struct clickhouse *c, struct str sql, bool without_database,
-	struct clickhouse_answer *answers)
+/* sqls NULL: `sql` for all. */
+static void ask_shards(struct clickhouse *c, struct str sql, const struct strbuf *sqls,
+	bool without_database, struct clickhouse_answer *answers)
 {
 	size_t count = c->address->shards.count;
 	struct asked *asked = xcalloc(count, sizeof(*asked));
 	struct http_request **requests = xcalloc(count, sizeof(*requests));
 
 	for (size_t i = 0; i < count; i++) {
-		ask_begin(c, i, without_database, STR(""), sql, false, &asked[i]);
+		ask_begin(c, i, without_database, STR(""), sqls ? strbuf_str(&sqls[i]) : sql, false,
+			&asked[i]);
 		requests[i] = &asked[i].request;
 	}
 	http_client_run(c->http, requests, count);
@@ -245,6 +247,18 @@ void clickhouse_ask(struct clickhouse *c, struct str sql, bool without_database,
 	}
 	free(requests);
 	free(asked);
+}
+
+void clickhouse_ask(struct clickhouse *c, struct str sql, bool without_database,
+	struct clickhouse_answer *answers)
+{
+	ask_shards(c, sql, NULL, without_database, answers);
+}
+
+void clickhouse_ask_each(
+	struct clickhouse *c, const struct strbuf *sqls, struct clickhouse_answer *answers)
+{
+	ask_shards(c, STR(""), sqls, false, answers);
 }
 
 struct error *clickhouse_ask_one(

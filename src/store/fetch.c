@@ -37,6 +37,11 @@ struct source {
 	bool has_notes; /* they were added */
 };
 
+/* The batches of a service in an hour. */
+struct hour_batches {
+	uint64_t batches, batch_sum;
+};
+
 /* The frames of a function at an address, from the outermost: several if calls were inlined. */
 struct chain {
 	uint32_t first, count; /* in fetch.chain_frames */
@@ -66,7 +71,11 @@ struct fetch {
 	struct str_table services, hosts, commands, formats, patterns;
 	uint64_t first_s; /* the earliest interval */
 	uint64_t commits;
-	struct map chain_index; /* by frame_id */
+	size_t shard;	       /* whose answer is read */
+	struct map hour_index; /* by shard, and by service and hour */
+	VEC(struct hour_batches) hours;
+	struct select_hours *summed; /* [shard] hours that are read as sums */
+	struct map chain_index;	     /* by frame_id */
 	VEC(struct chain) chains;
 	VEC(frame_id) chain_frames;
 	struct map piece_index; /* by hash */
@@ -87,10 +96,18 @@ struct fetch {
 
 /* ---- asking ---- */
 
-/*
- * Sends a statement to each shard; the answers are read later, by read_answers.  A shard that fails
- * is left out from then on, with what is said of it.
- */
+/* A shard that fails is left out from then on, with what is said of it. */
+static void leave_out_silent(struct fetch *f, const struct clickhouse_answer *answers)
+{
+	for (size_t i = 0; i < clickhouse_shard_count(f->clickhouse); i++) {
+		if (answers[i].err && !f->is_silent[i]) {
+			vec_push(&f->silent, xstrdup(answers[i].err->message));
+			f->is_silent[i] = true;
+		}
+	}
+}
+
+/* Sends a statement to each shard; the answers are read later, by read_answers. */
 static struct clickhouse_answer *ask(struct fetch *f, struct strbuf *sql)
 {
 	size_t count = clickhouse_shard_count(f->clickhouse);
@@ -98,12 +115,24 @@ static struct clickhouse_answer *ask(struct fetch *f, struct strbuf *sql)
 
 	clickhouse_ask(f->clickhouse, strbuf_str(sql), false, answers);
 	strbuf_clear(sql);
-	for (size_t i = 0; i < count; i++) {
-		if (answers[i].err && !f->is_silent[i]) {
-			vec_push(&f->silent, xstrdup(answers[i].err->message));
-			f->is_silent[i] = true;
-		}
-	}
+	leave_out_silent(f, answers);
+	return answers;
+}
+
+/* The same for stacks, with the hours that each shard has summed. */
+static struct clickhouse_answer *ask_stacks(struct fetch *f)
+{
+	size_t count = clickhouse_shard_count(f->clickhouse);
+	struct clickhouse_answer *answers = xcalloc(count, sizeof(*answers));
+	struct strbuf *sqls = xcalloc(count, sizeof(*sqls));
+
+	for (size_t i = 0; i < count; i++)
+		select_stacks(f->query, &f->summed[i], &sqls[i]);
+	clickhouse_ask_each(f->clickhouse, sqls, answers);
+	for (size_t i = 0; i < count; i++)
+		strbuf_deinit(&sqls[i]);
+	free(sqls);
+	leave_out_silent(f, answers);
 	return answers;
 }
 
@@ -115,6 +144,7 @@ static void read_answers(struct fetch *f, struct clickhouse_answer *answers,
 		struct cursor c;
 
 		error_destroy(answers[i].err);
+		f->shard = i;
 		if (!f->is_silent[i] && f->err == NULL) {
 			cursor_init(&c, answers[i].bytes.data, answers[i].bytes.size,
 				clickhouse_shard_name(f->clickhouse, i), 0);
@@ -226,6 +256,44 @@ static void take_notes(struct fetch *f, struct source *source, struct cursor *c)
 	}
 }
 
+/* Counts a commit to its shard's hour. */
+static void count_batch(struct fetch *f, struct str service, uint64_t time_s, uint64_t batch)
+{
+	uint32_t number = str_table_intern(&f->services, service);
+	bool added;
+	uint32_t *index = map_at(&f->hour_index, f->shard,
+		(uint64_t)number << 32 | time_s / STORE_HOUR, (uint32_t)f->hours.count, &added);
+
+	if (added)
+		vec_push(&f->hours, (struct hour_batches){0, 0});
+	f->hours.data[*index].batches++;
+	f->hours.data[*index].batch_sum ^= batch;
+}
+
+/* Keeps the hours whose sums are of just the batches that were committed. */
+static struct error *read_hour_commits(struct fetch *f, struct cursor *c)
+{
+	while (cursor_ok(c) && !cursor_at_end(c)) {
+		struct select_hour hour = {.service = row_string(c)};
+		uint32_t number, index;
+
+		hour.hour = cursor_u64(c);
+		hour.built = cursor_u64(c);
+		uint64_t batches = cursor_u64(c), batch_sum = cursor_u64(c);
+		if (!cursor_ok(c))
+			break;
+		if (!str_table_find(&f->services, hour.service, &number) ||
+			!map_get(&f->hour_index, f->shard, (uint64_t)number << 32 | hour.hour,
+				&index) ||
+			f->hours.data[index].batches != batches ||
+			f->hours.data[index].batch_sum != batch_sum)
+			continue;
+		hour.service = f->services.strings[number];
+		vec_push(&f->summed[f->shard].list, hour);
+	}
+	return NULL;
+}
+
 static struct error *read_commits(struct fetch *f, struct cursor *c)
 {
 	struct error *err = NULL;
@@ -235,6 +303,7 @@ static struct error *read_commits(struct fetch *f, struct cursor *c)
 		struct str service = row_string(c);
 		uint32_t time_s = cursor_u32(c);
 
+		count_batch(f, service, time_s, cursor_u64(c));
 		(void)cursor_u32(c); /* duration */
 		str_table_intern(&f->hosts, row_string(c));
 		uint64_t id = cursor_u64(c);
@@ -762,8 +831,11 @@ static void fetch_weights(struct fetch *f, struct strbuf *sql)
 
 	f->weight = xcalloc(f->metrics.count, sizeof(*f->weight));
 	f->came = xcalloc(f->metrics.count, sizeof(*f->came));
-	select_stacks(f->query, sql);
-	stacks = ask(f, sql);
+	if (select_can_use_hours(f->query)) {
+		select_hour_commits(f->query, sql);
+		read_answers(f, ask(f, sql), read_hour_commits);
+	}
+	stacks = ask_stacks(f);
 	select_outer(f->query, sql);
 	outer = ask(f, sql);
 	select_frames(f->query, sql);
@@ -815,6 +887,11 @@ static void fetch_deinit(struct fetch *f)
 	free(f->weight);
 	free(f->came);
 	vec_deinit(&f->promised);
+	for (size_t i = 0; i < clickhouse_shard_count(f->clickhouse); i++)
+		vec_deinit(&f->summed[i].list);
+	free(f->summed);
+	map_deinit(&f->hour_index);
+	vec_deinit(&f->hours);
 	free(f->is_silent);
 	for (size_t i = 0; i < f->silent.count; i++)
 		free(f->silent.data[i]);
@@ -829,6 +906,7 @@ struct error *fetch_clickhouse(struct clickhouse *clickhouse, const struct store
 		.query = query,
 		.builder = builder_create(),
 		.arena = arena_create(),
+		.summed = xcalloc(clickhouse_shard_count(clickhouse), sizeof(*f.summed)),
 		.is_silent = xcalloc(clickhouse_shard_count(clickhouse), sizeof(bool))};
 	struct error *err;
 

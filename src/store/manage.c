@@ -10,7 +10,9 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "store/row_binary.h"
+#include "store/select.h"
 
 #define DAY_S 86400
 
@@ -287,5 +289,132 @@ struct error *manage_retain(struct clickhouse *c, const struct store_retention *
 					tables[i].is_month, dropped);
 		}
 	}
+	return err;
+}
+
+/* ---- sums of hours ---- */
+
+/* An hour of a service, with the batches that its sums are of. */
+struct due_hour {
+	struct select_hour hour;
+	uint64_t batches, batch_sum;
+};
+
+struct due_hours {
+	VEC(struct due_hour) list;
+};
+
+/* The committed hours of a shard in `due`; its texts live in the answer, which is the caller's. */
+static struct error *read_due(struct clickhouse *c, size_t shard, struct str sql, bool with_built,
+	struct strbuf *answer, struct due_hours *due)
+{
+	struct cursor rows;
+	struct error *err = clickhouse_ask_one(c, shard, sql, answer);
+
+	if (err)
+		return err;
+	cursor_init(&rows, answer->data, answer->size, clickhouse_shard_name(c, shard), 0);
+	while (cursor_ok(&rows) && !cursor_at_end(&rows)) {
+		struct due_hour d = {.hour.service = row_string(&rows)};
+
+		d.hour.hour = cursor_u64(&rows);
+		d.hour.built = with_built ? cursor_u64(&rows) : 0;
+		d.batches = cursor_u64(&rows);
+		d.batch_sum = cursor_u64(&rows);
+		if (cursor_ok(&rows))
+			vec_push(&due->list, d);
+	}
+	return cursor_error(&rows);
+}
+
+/* Whether the hour is summed, of the same batches. */
+static bool is_summed(const struct due_hour *d, const struct due_hours *summed)
+{
+	for (size_t i = 0; i < summed->list.count; i++) {
+		const struct due_hour *s = &summed->list.data[i];
+
+		if (s->hour.hour == d->hour.hour && s->batches == d->batches &&
+			s->batch_sum == d->batch_sum && str_equal(s->hour.service, d->hour.service))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Sums one hour, unless some of its rows are gone: then what was summed before is all that there
+ * is, and *is_kept.  The commit comes last, so half a sum is never read.
+ */
+static struct error *sum_hour(struct clickhouse *c, size_t shard, struct due_hour *d, bool *is_kept)
+{
+	struct strbuf sql = {0}, answer = {0}, row = {0};
+	struct cursor count;
+	bool refused;
+	struct error *err;
+
+	d->hour.built = clock_unix_ns();
+	select_batches_left(&d->hour, &sql);
+	err = clickhouse_ask_one(c, shard, strbuf_str(&sql), &answer);
+	cursor_init(&count, answer.data, answer.size, clickhouse_shard_name(c, shard), 0);
+	*is_kept = err == NULL && cursor_u64(&count) != d->batches;
+	if (err == NULL && !*is_kept) {
+		strbuf_clear(&sql);
+		strbuf_clear(&answer);
+		select_sum_hour(&d->hour, &sql);
+		err = clickhouse_ask_one(c, shard, strbuf_str(&sql), &answer);
+	}
+	if (err == NULL && !*is_kept) {
+		row_put_string(&row, d->hour.service);
+		row_put_u32(&row, (uint32_t)(d->hour.hour * STORE_HOUR));
+		row_put_u64(&row, d->hour.built);
+		row_put_u64(&row, d->batches);
+		row_put_u64(&row, d->batch_sum);
+		err = clickhouse_insert(c, shard, "hour_commits", strbuf_str(&row), &refused);
+	}
+	strbuf_deinit(&sql);
+	strbuf_deinit(&answer);
+	strbuf_deinit(&row);
+	return err;
+}
+
+static struct error *roll_up_shard(struct clickhouse *c, size_t shard, uint64_t since_s,
+	uint64_t until_s, size_t *hours, size_t *kept)
+{
+	const struct store_query range = {.since_s = since_s, .until_s = until_s};
+	struct due_hours due = {0}, summed = {0};
+	struct strbuf sqls[2] = {{0}}, answers[2] = {{0}};
+	struct error *err;
+
+	select_hours_due(since_s, until_s, &sqls[0]);
+	select_hour_commits(&range, &sqls[1]);
+	err = read_due(c, shard, strbuf_str(&sqls[0]), false, &answers[0], &due);
+	if (err == NULL)
+		err = read_due(c, shard, strbuf_str(&sqls[1]), true, &answers[1], &summed);
+	for (size_t i = 0; i < due.list.count && err == NULL; i++) {
+		bool is_kept = false;
+
+		if (is_summed(&due.list.data[i], &summed))
+			continue;
+		err = sum_hour(c, shard, &due.list.data[i], &is_kept);
+		*(is_kept ? kept : hours) += err == NULL;
+	}
+	for (size_t i = 0; i < 2; i++) {
+		strbuf_deinit(&sqls[i]);
+		strbuf_deinit(&answers[i]);
+	}
+	vec_deinit(&due.list);
+	vec_deinit(&summed.list);
+	return err;
+}
+
+struct error *manage_roll_up(
+	struct clickhouse *c, uint64_t since_s, uint64_t until_s, size_t *hours, size_t *kept)
+{
+	struct error *err = NULL;
+
+	*hours = *kept = 0;
+	since_s = (since_s + STORE_HOUR - 1) / STORE_HOUR * STORE_HOUR;
+	until_s = until_s / STORE_HOUR * STORE_HOUR;
+	for (size_t i = 0; i < clickhouse_shard_count(c) && err == NULL && since_s < until_s; i++)
+		err = roll_up_shard(c, i, since_s, until_s, hours, kept);
 	return err;
 }

@@ -51,11 +51,12 @@ static void put_where(const struct store_query *q, struct strbuf *sql)
 
 void select_commits(const struct store_query *query, struct strbuf *sql)
 {
-	strbuf_add(sql, STR("SELECT service, toUInt32(time), duration, host, source_id, parts, "
-			    "command, format, patterns, default_metric, metrics.name, "
-			    "metrics.unit, metrics.total, "
-			    "stats.name, stats.value, notes.kind, notes.count, notes.text "
-			    "FROM commits FINAL"));
+	strbuf_add(sql,
+		STR("SELECT service, toUInt32(time), batch_id, duration, host, source_id, parts, "
+		    "command, format, patterns, default_metric, metrics.name, "
+		    "metrics.unit, metrics.total, "
+		    "stats.name, stats.value, notes.kind, notes.count, notes.text "
+		    "FROM commits FINAL"));
 	put_where(query, sql);
 	strbuf_add(sql, STR(" ORDER BY service, time, profile_id FORMAT RowBinary"));
 }
@@ -88,7 +89,78 @@ static void put_hash(const struct store_query *q, struct strbuf *sql)
 	strbuf_add(sql, STR("))), pair_stack, toUInt64(0))"));
 }
 
-void select_stacks(const struct store_query *query, struct strbuf *sql)
+/* The number of an hour, whatever the server's time zone. */
+#define HOUR_OF(column) "intDiv(toUInt32(" column "), 3600)"
+
+/* "(unhex('…'), 473000), …", with when they were built or not. */
+static void put_hours(const struct select_hours *hours, bool with_built, struct strbuf *sql)
+{
+	for (size_t i = 0; i < hours->list.count; i++) {
+		const struct select_hour *h = &hours->list.data[i];
+
+		strbuf_add(sql, i ? STR(", (") : STR("("));
+		clickhouse_put_literal(sql, h->service);
+		strbuf_printf(sql, ", %llu", (unsigned long long)h->hour);
+		if (with_built)
+			strbuf_printf(sql, ", %llu", (unsigned long long)h->built);
+		strbuf_add_char(sql, ')');
+	}
+}
+
+/* The committed pairs of the query, each as hash, m and w, and what it keeps of them. */
+static void put_pairs(
+	const struct store_query *query, const struct select_hours *hours, struct strbuf *sql)
+{
+	bool labels = query->by_label, times = query->by_time;
+
+	strbuf_add(sql, STR("SELECT "));
+	put_hash(query, sql);
+	strbuf_add(sql, STR(" AS hash, metric AS m, sum(pair_value) AS w"));
+	strbuf_add(sql, labels ? STR(", service AS sv, host AS ho, labels.k AS lk, labels.v AS lv")
+			       : STR(""));
+	strbuf_add(sql, times ? STR(", toUInt32(time) AS at") : STR(""));
+	strbuf_add(sql, STR(" FROM profiles FINAL "
+			    "ARRAY JOIN stack AS pair_stack, value AS pair_value"));
+	put_where(query, sql);
+	if (hours->list.count) {
+		strbuf_add(sql, STR(" AND (service, " HOUR_OF("time") ") NOT IN ("));
+		put_hours(hours, false, sql);
+		strbuf_add_char(sql, ')');
+	}
+	strbuf_add(sql, STR(" AND (profile_id, batch_id) IN (SELECT profile_id, batch_id FROM "
+			    "commits FINAL"));
+	put_where(query, sql);
+	strbuf_add(sql, STR(") GROUP BY hash, m"));
+	strbuf_add(sql, labels ? STR(", sv, ho, lk, lv") : STR(""));
+	strbuf_add(sql, times ? STR(", at") : STR(""));
+}
+
+/* The same with sums of hours in place of their pairs. */
+static void put_sums(
+	const struct store_query *query, const struct select_hours *hours, struct strbuf *sql)
+{
+	if (hours->list.count == 0) {
+		put_pairs(query, hours, sql);
+		return;
+	}
+	strbuf_add(
+		sql, STR("SELECT hash, m, sum(part) AS w FROM (SELECT hash, m, w AS part FROM ("));
+	put_pairs(query, hours, sql);
+	strbuf_add(sql, STR(") AS pairs UNION ALL SELECT stack_hash AS hash, metric AS m, "
+			    "weight AS part FROM hours FINAL WHERE (service, " HOUR_OF(
+				    "hour") ", built) IN ("));
+	put_hours(hours, true, sql);
+	strbuf_add(sql, STR(")) AS parts GROUP BY hash, m"));
+}
+
+bool select_can_use_hours(const struct store_query *query)
+{
+	return !query->by_label && !query->by_time && query->hosts.count == 0 &&
+	       query->labels.count == 0;
+}
+
+void select_stacks(
+	const struct store_query *query, const struct select_hours *hours, struct strbuf *sql)
 {
 	bool labels = query->by_label, times = query->by_time;
 
@@ -100,26 +172,76 @@ void select_stacks(const struct store_query *query, struct strbuf *sql)
 				     "groupArray(lk) AS lks, groupArray(lv) AS lvs")
 			       : STR(""));
 	strbuf_add(sql, times ? STR(", groupArray(at) AS ats") : STR(""));
-	strbuf_add(sql, STR(" FROM (SELECT "));
-	put_hash(query, sql);
-	strbuf_add(sql, STR(" AS hash, metric AS m, sum(pair_value) AS w"));
-	strbuf_add(sql, labels ? STR(", service AS sv, host AS ho, labels.k AS lk, labels.v AS lv")
-			       : STR(""));
-	strbuf_add(sql, times ? STR(", toUInt32(time) AS at") : STR(""));
-	strbuf_add(sql, STR(" FROM profiles FINAL "
-			    "ARRAY JOIN stack AS pair_stack, value AS pair_value"));
-	put_where(query, sql);
-	strbuf_add(sql, STR(" AND (profile_id, batch_id) IN (SELECT profile_id, batch_id FROM "
-			    "commits FINAL"));
-	put_where(query, sql);
-	strbuf_add(sql, STR(") GROUP BY hash, m"));
-	strbuf_add(sql, labels ? STR(", sv, ho, lk, lv") : STR(""));
-	strbuf_add(sql, times ? STR(", at") : STR(""));
+	strbuf_add(sql, STR(" FROM ("));
+	put_sums(query, hours, sql);
 	strbuf_add(sql, STR(") AS sums GROUP BY hash) AS weighed ANY LEFT JOIN ("
 			    "SELECT stack_hash AS hash, outer_hash, frames FROM stacks "
 			    "WHERE is_outer = 0"));
 	put_services(query, sql);
 	strbuf_add(sql, STR(") AS known USING hash FORMAT RowBinary"));
+}
+
+void select_hour_commits(const struct store_query *query, struct strbuf *sql)
+{
+	strbuf_add(sql, STR("SELECT service, toUInt64(" HOUR_OF(
+				"hour") "), built, batches, "
+					"batch_sum FROM hour_commits FINAL WHERE 1"));
+	put_services(query, sql);
+	if (query->since_s)
+		strbuf_printf(
+			sql, " AND hour >= toDateTime(%llu)", (unsigned long long)query->since_s);
+	if (query->until_s)
+		strbuf_printf(sql, " AND toUInt32(hour) + 3600 <= %llu",
+			(unsigned long long)query->until_s);
+	strbuf_add(sql, STR(" FORMAT RowBinary"));
+}
+
+void select_hours_due(uint64_t since_s, uint64_t until_s, struct strbuf *sql)
+{
+	strbuf_printf(sql,
+		"SELECT service, toUInt64(" HOUR_OF(
+			"time") ") AS hour_number, count() AS batches, "
+				"groupBitXor(batch_id) AS batch_sum FROM commits FINAL "
+				"WHERE time >= toDateTime(%llu) AND time < toDateTime(%llu) "
+				"GROUP BY service, hour_number FORMAT RowBinary",
+		(unsigned long long)since_s, (unsigned long long)until_s);
+}
+
+/* " WHERE …": the committed batches of an hour. */
+static void put_hour(const struct select_hour *h, struct strbuf *sql)
+{
+	struct strbuf where = {0};
+
+	strbuf_add(&where, STR(" WHERE service = "));
+	clickhouse_put_literal(&where, h->service);
+	strbuf_printf(&where, " AND time >= toDateTime(%llu) AND time < toDateTime(%llu)",
+		(unsigned long long)(h->hour * STORE_HOUR),
+		(unsigned long long)((h->hour + 1) * STORE_HOUR));
+	strbuf_add(sql, strbuf_str(&where));
+	strbuf_add(sql, STR(" AND (profile_id, batch_id) IN (SELECT profile_id, batch_id FROM "
+			    "commits FINAL"));
+	strbuf_add(sql, strbuf_str(&where));
+	strbuf_add_char(sql, ')');
+	strbuf_deinit(&where);
+}
+
+void select_batches_left(const struct select_hour *hour, struct strbuf *sql)
+{
+	strbuf_add(sql, STR("SELECT count() AS batches FROM (SELECT DISTINCT profile_id, batch_id "
+			    "FROM profiles"));
+	put_hour(hour, sql);
+	strbuf_add(sql, STR(") AS batches_left FORMAT RowBinary"));
+}
+
+void select_sum_hour(const struct select_hour *hour, struct strbuf *sql)
+{
+	strbuf_printf(sql,
+		"INSERT INTO hours SELECT service, metric, toDateTime(%llu) AS hour, "
+		"toUInt64(%llu) AS built, pair_stack AS stack_hash, sum(pair_value) AS weight "
+		"FROM profiles FINAL ARRAY JOIN stack AS pair_stack, value AS pair_value",
+		(unsigned long long)(hour->hour * STORE_HOUR), (unsigned long long)hour->built);
+	put_hour(hour, sql);
+	strbuf_add(sql, STR(" GROUP BY service, metric, pair_stack"));
 }
 
 void select_outer(const struct store_query *query, struct strbuf *sql)

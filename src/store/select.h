@@ -6,15 +6,38 @@
 #include "base/str.h"
 #include "store/store.h"
 
+/* A whole hour of a service, and the sums of it that were made at that time. */
+struct select_hour {
+	struct str service;
+	uint64_t hour;	/* its number since 1970 */
+	uint64_t built; /* when, in ns; newer ones replace older ones */
+};
+
+struct select_hours {
+	VEC(struct select_hour) list;
+};
+
 /* Which profiles there are, with what they measured and lost: the columns of `commits`. */
 void select_commits(const struct store_query *query, struct strbuf *sql);
 /*
  * Each stack with weight, once: hash, outer_hash, frames, and arrays of equal length: metrics,
  * weights; with labels also services, hosts, their keys and their values; with times also these.
  * A stack that `stacks` does not have comes with outer_hash 0 and no frames; hash 0 is the sum of
- * the stacks without query->names.
+ * the stacks without query->names.  Those hours come from their sums.
  */
-void select_stacks(const struct store_query *query, struct strbuf *sql);
+void select_stacks(
+	const struct store_query *query, const struct select_hours *hours, struct strbuf *sql);
+/* The hours of the query that are summed: service, hour (its number), built, batches, batch_sum. */
+void select_hour_commits(const struct store_query *query, struct strbuf *sql);
+/* Whether sums of hours can answer the query: they have no hosts, labels or finer times. */
+bool select_can_use_hours(const struct store_query *query);
+
+/* What is to be summed into `hours`, and which batches these are: columns as above, but built. */
+void select_hours_due(uint64_t since_s, uint64_t until_s, struct strbuf *sql);
+/* How many batches of an hour have rows. */
+void select_batches_left(const struct select_hour *hour, struct strbuf *sql);
+/* Sums an hour of a service into `hours`. */
+void select_sum_hour(const struct select_hour *hour, struct strbuf *sql);
 /* The outer pieces of deep stacks: (hash, outer_hash, frames). */
 void select_outer(const struct store_query *query, struct strbuf *sql);
 /* The frames of the services' stacks, in the order of the table's columns. */

@@ -134,3 +134,12 @@ struct error *store_retain(struct store *store, const struct store_retention *re
 		return folder_store_retain(store->address.folder, retention, now_s, dropped);
 	return manage_retain(store->clickhouse, retention, now_s, dropped);
 }
+
+struct error *store_roll_up(
+	struct store *store, uint64_t since_s, uint64_t until_s, size_t *hours, size_t *kept)
+{
+	*hours = *kept = 0;
+	if (store->clickhouse == NULL)
+		return NULL;
+	return manage_roll_up(store->clickhouse, since_s, until_s, hours, kept);
+}

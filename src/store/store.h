@@ -113,10 +113,11 @@ must_use struct error *store_retain(struct store *store, const struct store_rete
 	uint64_t now_s, size_t *dropped);
 
 /*
- * Sums whole hours that ended by until_s and are not summed yet, or to which something came later;
- * *hours: how many, of all services.
+ * Sums the whole hours of since ≤ t < until that are not summed yet, or to which something came
+ * later.  *hours: how many, of all services; *kept: those with something late whose profiles are no
+ * longer there, so that they stay as they were.  A folder has nothing to sum.
  */
 must_use struct error *store_roll_up(
-	struct store *store, uint64_t since_s, uint64_t until_s, size_t *hours);
+	struct store *store, uint64_t since_s, uint64_t until_s, size_t *hours, size_t *kept);
 
 #endif

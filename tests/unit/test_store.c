@@ -34,7 +34,7 @@ struct server {
 struct clickhouse {
 	struct server servers[SHARDS];
 	size_t inserts, fails_from; /* inserts from that one on fail; 0: none */
-	enum { ASK_COMMITS, ASK_STACKS, ASK_OUTER, ASK_FRAMES, ASK_COUNT } next;
+	enum { ASK_COMMITS, ASK_HOURS, ASK_OUTER, ASK_FRAMES, ASK_COUNT } next;
 };
 
 size_t clickhouse_shard_count(const struct clickhouse *c)
@@ -119,6 +119,7 @@ static void answer_commits(const struct server *s, struct map *batches, struct s
 			(void)cursor_u32(&c); /* received */
 			row_put_string(&row, service);
 			row_put_u32(&row, time_s);
+			row_put_u64(&row, batch);
 			row_put_u32(&row, cursor_u32(&c));
 			row_put_string(&row, row_string(&c)); /* host */
 			skip_strings(&c);
@@ -292,15 +293,26 @@ void clickhouse_ask(struct clickhouse *c, struct str sql, bool without_database,
 				error_new(ERROR_INPUT, "%s: refused", i ? "second" : "first");
 		else if (c->next == ASK_COMMITS)
 			answer_commits(s, &batches, &answers[i].bytes);
-		else if (c->next == ASK_STACKS)
-			answer_stacks(s, &answers[i].bytes);
 		else if (c->next == ASK_OUTER)
 			answer_pieces(s, true, 0, &answers[i].bytes);
-		else
+		else if (c->next == ASK_FRAMES)
 			strbuf_add(&answers[i].bytes, strbuf_str(&s->tables[0]));
 		map_deinit(&batches);
 	}
 	c->next = (c->next + 1) % ASK_COUNT;
+}
+
+void clickhouse_ask_each(
+	struct clickhouse *c, const struct strbuf *sqls, struct clickhouse_answer *answers)
+{
+	(void)sqls;
+	for (size_t i = 0; i < SHARDS; i++) {
+		answers[i] = (struct clickhouse_answer){0};
+		if (c->servers[i].is_down)
+			answers[i].err = error_new(ERROR_INPUT, "it is down");
+		else
+			answer_stacks(&c->servers[i], &answers[i].bytes);
+	}
 }
 
 static void servers_deinit(struct clickhouse *c)
