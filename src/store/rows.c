@@ -110,6 +110,7 @@ void store_rows_deinit(struct store_rows *rows)
 	body_deinit(&rows->commits);
 	strbuf_deinit(&rows->left_labels);
 	strbuf_deinit(&rows->host);
+	vec_deinit(&rows->sent);
 }
 
 /* ---- frames and stacks ---- */
@@ -166,12 +167,22 @@ static void put_frame(struct maker *m, uint32_t frame)
 	m->rows->frame_count++;
 }
 
+/* Whether a row of that hash is needed; then it counts as sent. */
+static bool is_needed(struct maker *m, uint64_t hash)
+{
+	if (m->options->known && known_has(m->options->known, hash))
+		return false;
+	vec_push(&m->rows->sent, hash);
+	return true;
+}
+
 static void use_frame(struct maker *m, uint32_t frame)
 {
 	if (m->is_used_frame[frame])
 		return;
 	m->is_used_frame[frame] = true;
-	put_frame(m, frame);
+	if (is_needed(m, m->frame_ids[frame]))
+		put_frame(m, frame);
 }
 
 /* Writes the piece of a stack from `stack`, its last frame, to the piece's first frame. */
@@ -223,7 +234,8 @@ static void use_stack(struct maker *m, uint32_t stack)
 
 		/* The whole stack and a piece of deeper ones are separate rows. */
 		(void)map_at(&m->used_stacks, m->stack_hashes[end], i > 0, 0, &is_new);
-		if (is_new)
+		/* A piece's hash is also that of the whole stack that ends there. */
+		if (is_new && is_needed(m, identity_after(m->stack_hashes[end], i > 0)))
 			put_piece(m, end, outer, i ? STORE_FRAMES_MAX : first, i > 0);
 	}
 	vec_deinit(&ends);

@@ -13,6 +13,7 @@
 
 #include "base/vec.h"
 #include "model/profile.h"
+#include "store/known.h"
 
 struct store_label {
 	struct str key, value;
@@ -27,6 +28,7 @@ struct store_rows_options {
 	uint32_t every_s; /* length of intervals; 0: not divided */
 	uint64_t time_s;  /* when it began, for profiles that do not say; since 1970 */
 	uint64_t received_s;
+	const struct known *known; /* what need not be sent; NULL: send everything */
 	bool all_labels; /* keep every label that samples have; else only those of services */
 };
 
@@ -39,6 +41,7 @@ struct store_rows {
 	struct store_body frames, stacks, profiles, commits;
 	uint64_t frame_count, stack_count, pair_count, profile_count;
 	struct strbuf host;
+	VEC(uint64_t) sent; /* hashes of the frames and stacks among the rows */
 	/* What the store has no place for. */
 	bool left_threads, left_ticks, left_calls;
 	struct strbuf left_labels; /* their keys, separated by ", " */

@@ -1,6 +1,8 @@
 /* A store is a folder or some servers: what is common to both, and which of them is meant. */
 #include "store/store.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "store/fetch.h"
 #include "store/folder.h"
@@ -67,6 +69,8 @@ struct error *store_send(struct store *store, const struct profile *profile,
 	sent->left_calls = rows.left_calls;
 	sent->left_labels = rows.left_labels;
 	rows.left_labels = (struct strbuf){0};
+	memcpy(&sent->hashes, &rows.sent, sizeof(sent->hashes));
+	memset(&rows.sent, 0, sizeof(rows.sent));
 	store_rows_deinit(&rows);
 	return err;
 }
@@ -75,6 +79,7 @@ void store_sent_deinit(struct store_sent *sent)
 {
 	free(sent->where);
 	strbuf_deinit(&sent->left_labels);
+	vec_deinit(&sent->hashes);
 }
 
 void store_query_deinit(struct store_query *query)

@@ -38,6 +38,7 @@ const char *store_address_text(const struct store *store);
 /* ---- sending ---- */
 
 struct store_sent {
+	VEC(uint64_t) hashes; /* of frames and stacks that it has now, for known_add */
 	uint64_t profiles, pairs, stacks, frames;
 	uint64_t bytes;	 /* on the wire, or in the folder */
 	char *where;	 /* the shard, or the file; the caller frees it */

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -495,6 +496,52 @@ static void test_half_a_profile_is_never_seen(void **state)
 	}
 }
 
+/* Stacks that the store has are not sent again, until a day has passed. */
+static void test_known_stacks_are_not_sent_again(void **state)
+{
+	char path[] = "/tmp/sonde-known-XXXXXX";
+	const uint64_t now_s = 1700000000;
+	struct profile *p = random_profile(1, &random_shape_small);
+	struct store_rows_options options = {.service = STR("api"), .time_s = now_s};
+	struct store_rows rows;
+	struct known known;
+	uint64_t stacks;
+
+	(void)state;
+	close(mkstemp(path));
+	known_load(&known, path, now_s);
+	options.known = &known;
+	assert_null(store_rows_make(p, &options, &rows));
+	stacks = rows.stack_count;
+	assert_true(stacks > 0 && rows.frame_count > 0);
+	assert_int_equal(rows.sent.count, stacks + rows.frame_count);
+	for (size_t i = 0; i < rows.sent.count; i++)
+		known_add(&known, rows.sent.data[i]);
+	store_rows_deinit(&rows);
+	assert_null(known_save(&known, path));
+	known_deinit(&known);
+	for (uint64_t later_s = 0; later_s <= 2 * 86400; later_s += 43200) {
+		bool is_due = later_s >= 86400;
+
+		known_load(&known, path, now_s + later_s);
+		assert_null(store_rows_make(p, &options, &rows));
+		assert_int_equal(rows.stack_count, is_due ? stacks : 0);
+		assert_int_equal(rows.frame_count > 0, is_due);
+		assert_true(rows.pair_count > 0);
+		store_rows_deinit(&rows);
+		known_deinit(&known);
+	}
+	/* A damaged file is as good as none. */
+	assert_int_equal(truncate(path, 60), 0);
+	known_load(&known, path, now_s);
+	assert_null(store_rows_make(p, &options, &rows));
+	assert_int_equal(rows.stack_count, stacks);
+	store_rows_deinit(&rows);
+	known_deinit(&known);
+	unlink(path);
+	profile_destroy(p);
+}
+
 /* What was committed and is gone is counted, not left out silently. */
 static void test_missing_rows_are_noted(void **state)
 {
@@ -563,6 +610,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_sent_is_fetched),
 		cmocka_unit_test(test_hosts_are_summed),
 		cmocka_unit_test(test_half_a_profile_is_never_seen),
+		cmocka_unit_test(test_known_stacks_are_not_sent_again),
 		cmocka_unit_test(test_missing_rows_are_noted),
 		cmocka_unit_test(test_addresses),
 	};

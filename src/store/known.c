@@ -1,0 +1,106 @@
+/*
+ * A table of hashes and times, and its file: a magic number, then 12 bytes each, and a checksum.
+ */
+#include "store/known.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cursor.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "store/row_binary.h"
+
+#define MAGIC	  STR("sonde known 1\n")
+#define AGAIN_S	  86400
+#define ROW_BYTES 12u
+
+static void read_rows(struct known *k, struct str text)
+{
+	struct cursor c;
+
+	if (text.size < MAGIC.size + sizeof(uint32_t) || !str_starts_with(text, MAGIC))
+		return;
+	size_t size = text.size - sizeof(uint32_t);
+
+	cursor_init(&c, text.data + size, sizeof(uint32_t), "", 0);
+	if (cursor_u32(&c) != crc32c(0, text.data, size))
+		return;
+	cursor_init(&c, text.data + MAGIC.size, size - MAGIC.size, "", 0);
+	while (cursor_left(&c) >= ROW_BYTES) {
+		uint64_t hash = cursor_u64(&c);
+
+		map_put(&k->sent_s, hash, 0, cursor_u32(&c));
+	}
+}
+
+void known_load(struct known *k, const char *path, uint64_t now_s)
+{
+	struct file_bytes bytes;
+	struct error *err = file_read(path, (uint64_t)KNOWN_MAX * ROW_BYTES * 2, &bytes);
+
+	*k = (struct known){.now_s = now_s};
+	if (err) {
+		error_destroy(err);
+		return;
+	}
+	read_rows(k, (struct str){(const char *)bytes.data, bytes.size});
+	file_bytes_deinit(&bytes);
+}
+
+struct error *known_save(const struct known *k, const char *path)
+{
+	char *draft = xasprintf("%s.new", path);
+	int fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	struct strbuf b = {0};
+	struct error *err = NULL;
+
+	strbuf_add(&b, MAGIC);
+	for (size_t i = 0; i < k->sent_s.capacity; i++) {
+		const struct map_slot *slot = &k->sent_s.slots[i];
+
+		if (!slot->used || slot->value + AGAIN_S < k->now_s)
+			continue;
+		row_put_u64(&b, slot->key[0]);
+		row_put_u32(&b, slot->value);
+	}
+	row_put_u32(&b, crc32c(0, b.data, b.size));
+	if (fd < 0)
+		err = error_system(errno, "%s", draft);
+	else
+		err = file_write_all(fd, b.data, b.size, draft);
+	if (fd >= 0)
+		close(fd);
+	if (err == NULL && rename(draft, path) != 0)
+		err = error_system(errno, "%s", path);
+	if (err)
+		unlink(draft);
+	strbuf_deinit(&b);
+	free(draft);
+	return err;
+}
+
+void known_deinit(struct known *k)
+{
+	map_deinit(&k->sent_s);
+}
+
+bool known_has(const struct known *k, uint64_t hash)
+{
+	uint32_t sent_s;
+
+	return map_get(&k->sent_s, hash, 0, &sent_s) && sent_s + (uint64_t)AGAIN_S > k->now_s;
+}
+
+void known_add(struct known *k, uint64_t hash)
+{
+	if (k->sent_s.count >= KNOWN_MAX) {
+		map_deinit(&k->sent_s);
+		k->sent_s = (struct map){0};
+	}
+	map_put(&k->sent_s, hash, 0, (uint32_t)k->now_s);
+}
