@@ -7,6 +7,7 @@
 #include "cli/input_options.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/push_symbols.h"
 #include "cli/store_options.h"
 #include "session/values.h"
 #include "store/store.h"
@@ -14,13 +15,22 @@
 
 #define EVERY_DEFAULT_S 60
 
-enum { OPTION_SERVICE, OPTION_HOST, OPTION_LABEL, OPTION_EVERY, OPTION_ALL_LABELS, OPTION_QUIET };
+enum {
+	OPTION_SERVICE,
+	OPTION_HOST,
+	OPTION_LABEL,
+	OPTION_EVERY,
+	OPTION_ALL_LABELS,
+	OPTION_SYMBOLS,
+	OPTION_QUIET
+};
 
 struct push_command {
 	struct store_options store;
 	struct store_rows_options rows;
 	VEC(struct store_label) labels;
 	struct read_options input;
+	const char *symbols; /* a folder, or "debuginfod"; NULL: profiles are sent */
 	bool quiet;
 };
 
@@ -35,6 +45,8 @@ static const struct option_row push_rows[] = {
 		"length of the intervals whose times the store keeps (default 60s)"},
 	{OPTION_ALL_LABELS, 0, "all-labels", VALUE_NONE, NULL, {0},
 		"keep every label of samples, not only service, unit, container and command"},
+	{OPTION_SYMBOLS, 0, "symbols", VALUE_TEXT, "DIR|debuginfod", {0},
+		"instead of FILEs: names for what was sent without, as sonde symbolize finds them"},
 	{OPTION_QUIET, 'q', "quiet", VALUE_NONE, NULL, {0}, "print only errors"},
 	{0},
 };
@@ -82,6 +94,9 @@ static struct error *push_set(void *context, int id, const char *value)
 		return set_every(c, value);
 	case OPTION_ALL_LABELS:
 		c->rows.all_labels = true;
+		return NULL;
+	case OPTION_SYMBOLS:
+		c->symbols = value;
 		return NULL;
 	case OPTION_QUIET:
 		c->quiet = true;
@@ -150,11 +165,15 @@ static int push_run(const struct command *self, int argc, char **argv)
 
 	if (!options_parse(self, argc, argv, push_set, &c, &operands, &status))
 		return status;
-	if (operands.count == 0)
+	if (operands.count && c.symbols)
+		return options_usage_error(self, "--symbols is in place of files");
+	if (operands.count == 0 && c.symbols == NULL)
 		return options_usage_error(self, "name the files to send");
 	c.rows.labels = c.labels.data;
 	c.rows.label_count = c.labels.count;
 	err = store_options_open(&c.store, &store);
+	if (err == NULL && c.symbols)
+		err = push_symbols(store, c.symbols, c.quiet);
 	for (int i = 0; i < operands.count && err == NULL; i++)
 		err = push_file(&c, store, operands.items[i]);
 	store_options_deinit(&c.store);
@@ -172,12 +191,15 @@ static const struct option_group groups[] = {
 const struct command cmd_push = {
 	.name = "push",
 	.summary = "send profiles to a store of many machines",
-	.usage = "--store URL|DIR FILE... [OPTIONS]",
+	.usage = "--store URL|DIR FILE...|--symbols DIR [OPTIONS]",
 	.details = "Adds each FILE, a recording or a profile of any format that sonde reads, to a "
 		   "store, where `sonde report --store` finds it by service, host, label and time. "
 		   "Sending a file again changes nothing, so a send that was interrupted can be "
 		   "repeated.\n\nA store keeps stacks with all their metrics, in intervals of a "
-		   "minute. It does not keep single samples, threads or ticks.",
+		   "minute. It does not keep single samples, threads or ticks.\n\nMachines without "
+		   "debug information send addresses. --symbols looks these up once for each "
+		   "build, in this machine's files and those below DIR, or asks the servers in "
+		   "DEBUGINFOD_URLS; reports show the names from then on.",
 	.groups = groups,
 	.operand = OPERAND_FILE,
 	.run = push_run,

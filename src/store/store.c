@@ -8,6 +8,7 @@
 #include "store/folder.h"
 #include "store/manage.h"
 #include "store/send.h"
+#include "store/symbols.h"
 
 struct store {
 	struct store_address address;
@@ -147,4 +148,30 @@ struct error *store_roll_up(
 	if (store->clickhouse == NULL)
 		return NULL;
 	return manage_roll_up(store->clickhouse, since_s, until_s, hours, kept);
+}
+
+struct error *store_nameless(struct store *store, size_t shard, struct store_nameless_list *list)
+{
+	*list = (struct store_nameless_list){0};
+	if (store->clickhouse == NULL)
+		return error_new(ERROR_UNSUPPORTED,
+			"%s is a folder; name its recordings with sonde symbolize", store->text);
+	return symbols_read(store->clickhouse, shard, list);
+}
+
+struct error *store_add_names(struct store *store, size_t shard, struct str rows)
+{
+	bool refused;
+
+	return clickhouse_insert(store->clickhouse, shard, "frames", rows, &refused);
+}
+
+size_t store_shard_count(const struct store *store)
+{
+	return store->clickhouse ? clickhouse_shard_count(store->clickhouse) : 1;
+}
+
+const char *store_shard_name(const struct store *store, size_t shard)
+{
+	return store->clickhouse ? clickhouse_shard_name(store->clickhouse, shard) : store->text;
 }
