@@ -60,7 +60,10 @@ struct intake_options {
 	 */
 	struct error *(*keep)(
 		void *context, struct profile *profile, const struct intake_origin *origin);
-	/* Appends further metrics, in Prometheus's text format; must not block.  NULL: none. */
+	/*
+	 * Appends further metrics, in Prometheus's text format.  Called by the thread that talks to
+	 * clients, so it must not block.  NULL: none.
+	 */
 	void (*metrics)(void *context, struct strbuf *out);
 	void *context;
 };
@@ -68,7 +71,8 @@ struct intake_options {
 struct intake;
 
 /*
- * Listens, and returns once clients can connect.  ERROR_USAGE: the options; ERROR_UNSUPPORTED: a
+ * Listens, and returns once clients can connect.  A process that forks without exec afterwards has
+ * the clients' connections open in its child, so they end no sooner than that.  ERROR_USAGE: the options; ERROR_UNSUPPORTED: a
  * build without libmicrohttpd.  address and the context must live until intake_stop.
  */
 must_use struct error *intake_start(const struct intake_options *options, struct intake **intake);
