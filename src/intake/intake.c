@@ -14,6 +14,7 @@
 #include "intake/intake.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <microhttpd.h>
 #include <poll.h>
 #include <pthread.h>
@@ -48,6 +49,8 @@
 #define EXCHANGE_SECONDS 600u
 #define TOKEN_FILE_MAX	 4096u
 #define WORKER_NICE	 10
+/* From bodies of this size on, free memory is given back. */
+#define TRIM_BYTES ((size_t)1 << 20)
 
 /* A request, from its head until it is answered. */
 struct exchange {
@@ -140,6 +143,9 @@ static void *work(void *context)
 		pthread_mutex_unlock(&intake->lock);
 		x->message.body = strbuf_str(&x->body);
 		intake_take(&intake->options, &x->message, &x->answer);
+		/* The memory of a large profile goes back: the process may run for months. */
+		if (x->body.size > TRIM_BYTES)
+			malloc_trim(0);
 		pthread_mutex_lock(&intake->lock);
 		queue_put(&intake->taken, x);
 		wake(intake);

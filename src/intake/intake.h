@@ -71,9 +71,11 @@ struct intake_options {
 struct intake;
 
 /*
- * Listens, and returns once clients can connect.  A process that forks without exec afterwards has
- * the clients' connections open in its child, so they end no sooner than that.  ERROR_USAGE: the options; ERROR_UNSUPPORTED: a
+ * Listens, and returns once clients can connect.  ERROR_USAGE: the options; ERROR_UNSUPPORTED: a
  * build without libmicrohttpd.  address and the context must live until intake_stop.
+ *
+ * A child that the process forks afterwards has the same connections open until it ends or calls
+ * exec; clients then wait that long for their end.
  */
 must_use struct error *intake_start(const struct intake_options *options, struct intake **intake);
 /* Answers what was sent, and ends; NULL is allowed. */
