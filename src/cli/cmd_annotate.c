@@ -133,6 +133,7 @@ static const struct option_group groups[] = {
 	{"Figures", question_figure_rows},
 	{"Filters, applied in the order given", filter_rows},
 	{"Clock", question_clock_rows},
+	{"Many machines", store_query_rows},
 	{"Input and output", report_one_view_rows},
 	{"Appearance", report_look_rows},
 	{0},

@@ -127,11 +127,12 @@ static struct error *diff(struct diff_options *options)
 	alloc_keep_freed();
 	name_sides(&options->sides, &subject);
 	options->report.question.subject = strbuf_str(&subject).data;
+	struct error *err = report_options_read_from(&options->report);
+
 	options->sides.input = options->report.input;
 	options->sides.refuses_unfit = options->fail_over.share > 0 && !options->unfit_ok;
-	struct error *err =
-		comparison_open(&options->sides, &options->report.question, &comparison);
-
+	if (err == NULL)
+		err = comparison_open(&options->sides, &options->report.question, &comparison);
 	if (err == NULL)
 		err = comparison_ask(comparison, &options->report.question, &answer);
 	if (err == NULL)
@@ -170,6 +171,7 @@ static const struct option_group diff_groups[] = {
 	{"View options", question_view_rows},
 	{"Filters, applied in the order given", filter_rows},
 	{"Clock", question_clock_rows},
+	{"Many machines", store_query_rows},
 	{"Input and output", report_file_rows},
 	{"Appearance", report_look_rows},
 	{0},

@@ -46,6 +46,7 @@ static const struct option_group groups[] = {
 	{"View options", question_view_rows},
 	{"Filters, applied in the order given", filter_rows},
 	{"Clock", question_clock_rows},
+	{"Many machines", store_query_rows},
 	{"Running programs", live_rows},
 	{"Input and output", report_file_rows},
 	{"Pages (--format html)", report_page_rows},
@@ -67,8 +68,8 @@ static struct error *set_every(struct report_command *command, const char *value
 static bool is_for_browser(int id)
 {
 	return id >= FILTER_OPTION_FIRST || id == INPUT_OPTION_FROM || id == INPUT_OPTION_EXE ||
-	       id == INPUT_OPTION_JOBS || option_is_of(question_clock_rows, id) ||
-	       option_is_of(live_rows, id);
+	       id == INPUT_OPTION_JOBS || option_is_of(store_query_rows, id) ||
+	       option_is_of(question_clock_rows, id) || option_is_of(live_rows, id);
 }
 
 static struct error *report_set(void *context, int id, const char *value)

@@ -7,6 +7,7 @@
 #include "base/escape.h"
 #include "cli/input_options.h"
 #include "session/values.h"
+#include "view/views.h"
 
 enum {
 	OPTION_OUTPUT = REPORT_OPTION_FIRST,
@@ -65,6 +66,7 @@ struct report_options report_options_default(void)
 void report_options_deinit(struct report_options *options)
 {
 	question_deinit(&options->question);
+	store_options_deinit(&options->store);
 }
 
 static struct error *set_width(struct report_options *o, const char *value)
@@ -112,6 +114,15 @@ struct error *report_options_set(void *context, int id, const char *value)
 	case INPUT_OPTION_EXE:
 	case INPUT_OPTION_JOBS:
 		return input_options_set(&o->input, id, value);
+	case STORE_OPTION_STORE:
+	case STORE_OPTION_CREDENTIALS:
+	case STORE_OPTION_CA:
+	case STORE_OPTION_SERVICE:
+	case STORE_OPTION_HOST:
+	case STORE_OPTION_LAST:
+	case STORE_OPTION_SINCE:
+	case STORE_OPTION_UNTIL:
+		return store_options_set(&o->store, id, value);
 	case OPTION_NOTES:
 		o->all_notes = true;
 		break;
@@ -148,10 +159,37 @@ char *report_options_subject(const char *path)
 
 #define DEFAULT_FILE "sonde.prof"
 
-struct error *report_options_open(
-	const struct report_options *options, const char *path, struct session **session)
+/* Labels and times are read only where they are asked for: most answers are sums over both. */
+static void choose_detail(struct report_options *o)
 {
-	struct error *err = session_open(path ? path : DEFAULT_FILE, &options->input, session);
+	const struct question *q = &o->question;
+	struct store_query *query = &o->store.query;
+
+	for (size_t i = 0; i < q->filters.requests.count; i++) {
+		query->by_label |= q->filters.requests.data[i].kind == FILTER_LABEL;
+		query->by_time |= q->filters.requests.data[i].kind == FILTER_TIME;
+	}
+	for (size_t i = 0; i < q->query_count; i++)
+		query->by_time |= q->queries[i].view->needs_times;
+	query->by_time |= formats[q->format].is_page;
+}
+
+struct error *report_options_read_from(struct report_options *options)
+{
+	choose_detail(options);
+	return store_options_read_from(&options->store, &options->input);
+}
+
+struct error *report_options_open(
+	struct report_options *options, const char *path, struct session **session)
+{
+	struct error *err = report_options_read_from(options);
+
+	if (err)
+		return err;
+	if (options->store.address)
+		return session_open(path ? path : "", &options->input, session);
+	err = session_open(path ? path : DEFAULT_FILE, &options->input, session);
 
 	if (err && path == NULL && access(DEFAULT_FILE, F_OK) != 0) {
 		error_destroy(err);

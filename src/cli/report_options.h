@@ -7,6 +7,7 @@
  */
 
 #include "cli/command.h"
+#include "cli/store_options.h"
 #include "session/session.h"
 
 enum color {
@@ -19,7 +20,8 @@ enum color {
 struct report_options {
 	struct question question;
 	struct read_options input;
-	const char *output; /* file */
+	struct store_options store; /* in place of files */
+	const char *output;	    /* file */
 	bool all_notes;
 	enum color color;
 	int64_t width;
@@ -54,10 +56,16 @@ void report_options_deinit(struct report_options *options);
 must_use struct error *report_options_set(void *context, int id, const char *value);
 
 /*
- * Opens the file that a command reads: path, or if that is NULL, sonde.prof in the current folder.
+ * With --store, makes it what options->input reads from, for a settled question.  options must stay
+ * where they are.
+ */
+must_use struct error *report_options_read_from(struct report_options *options);
+/*
+ * Opens the file that a command reads: path, or if that is NULL, sonde.prof in the current folder;
+ * with --store, the selection path, or if that is NULL, all that the options choose.
  */
 must_use struct error *report_options_open(
-	const struct report_options *options, const char *path, struct session **session);
+	struct report_options *options, const char *path, struct session **session);
 
 /*
  * How a brief answer's next questions name a file, as in struct brief_subject; path NULL: the

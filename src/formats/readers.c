@@ -228,6 +228,8 @@ struct error *profile_read_with(
 		.exe = options->exe,
 		.threads = options->jobs ? options->jobs : jobs_processors()};
 
+	if (options->fetch)
+		return options->fetch(options->fetch_context, path, profile);
 	if (is_folder(path))
 		return profile_read_bytes(&input, from, profile);
 	struct error *err = file_read_looking(

@@ -119,6 +119,12 @@ struct read_options {
 	const char *from; /* as in profile_read */
 	const char *exe;  /* the program it is a profile of (gmon.out); NULL: unknown */
 	size_t jobs;	  /* threads that may work at once; 0: one for each processor */
+	/*
+	 * Where profiles come from instead of files: `path` is then whatever it makes of it.  NULL:
+	 * files.
+	 */
+	struct error *(*fetch)(void *context, const char *path, struct profile **profile);
+	void *fetch_context;
 };
 /* profile_read with options; ERROR_USAGE if exe is set but the input's format takes no program. */
 must_use struct error *profile_read_with(

@@ -86,6 +86,7 @@ struct error *value_time(const char *text, uint64_t *time_ns)
 		{"s", 1000000000},
 		{"min", 60000000000},
 		{"h", 3600000000000},
+		{"d", 86400000000000},
 	};
 	const char *unit;
 	struct decimal d;

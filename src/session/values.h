@@ -15,7 +15,7 @@
 /* A decimal integer, least ≤ *count ≤ most. */
 must_use struct error *value_count(
 	const char *text, uint64_t least, uint64_t most, uint64_t *count);
-/* A time with its unit, ns us µs ms s min h: "10000us", "1.5ms".  Rounded to whole nanoseconds. */
+/* A time with its unit, ns us µs ms s min h d: "10000us", "1.5ms".  Rounded to whole nanoseconds. */
 must_use struct error *value_time(const char *text, uint64_t *time_ns);
 /* Removes "STREAM=" from the start of *text and returns the name; data is NULL if there is none. */
 struct str value_stream(const char **text);

@@ -262,6 +262,9 @@ def test_a_recording_without_names(folder):
 	"""Those of the program are left out, though it has them; not those that could not be added later."""
 	recording.needs_sampling()
 	program = recording.program(folder, "shares")
+	# The preload engine sees no kernel, so there is not one name in the file.
+	bare = recording.record(folder, program, harness.work(100), options=("--no-symbols", "--engine", "preload"))
+	assert {row["name"] for row in rows(bare)} == {"[unknown]"}, rows(bare)
 	r = recording.record(folder, program, harness.work(400), options=("--no-symbols",))
 	assert "sonde symbolize" in r.done.err, r.done
 	functions = [row for row in rows(r) if row["module"] == "shares"]

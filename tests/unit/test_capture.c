@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -439,7 +440,15 @@ static void test_names_from_this_machine(void **state)
 	capture_writer_sample(w, 0, 0, 1, 0, 0, &weight);
 	capture_writer_sample(w, 0, 0, 2, 0, 0, &weight);
 	assert_null(capture_writer_finish(w, NULL));
+	/* What is whole has all the names that it is to have. */
 	struct profile *p = capture_read_file(path);
+	assert_string_equal(leaf_name(p, p->samples.stack[0]), "[unknown]");
+	profile_destroy(p);
+	/* The end mark is the last chunk. */
+	struct stat info;
+	assert_int_equal(stat(path, &info), 0);
+	assert_int_equal(truncate(path, info.st_size - 1), 0);
+	p = capture_read_file(path);
 	assert_string_equal(leaf_name(p, p->samples.stack[0]), "main");
 	/* Another build of it does not count. */
 	assert_string_equal(leaf_name(p, p->samples.stack[1]), "[unknown]");

@@ -52,7 +52,7 @@ struct capture {
 	/* By number of the file's metric. */
 	uint64_t metric_lost[CAPTURE_METRIC_MAX], metric_counted[CAPTURE_METRIC_MAX];
 	uint64_t metric_sum[CAPTURE_METRIC_MAX];
-	bool has_symbols, has_end;
+	bool has_end;
 	bool is_real; /* real time was requested */
 	uint64_t end_samples, end_dropped;
 	/* Samples: all, and those in the metric "samples". */
@@ -381,7 +381,6 @@ static struct error *read_payload(struct capture *c, uint8_t type, struct cursor
 		read_counters(c, payload);
 		break;
 	case CAPTURE_CHUNK_SYMBOLS:
-		c->has_symbols = true;
 		return capture_names_read_symbols(&c->names, payload);
 	case CAPTURE_CHUNK_SAMPLES:
 		return read_samples(c, payload);
@@ -551,8 +550,8 @@ static void read_all(struct capture *c)
 	}
 	read_chunks(c, CAPTURE_CHUNK_SYMBOLS);
 	read_stacks(c);
-	/* A complete file has all the names that the recorder could find. */
-	bool ask_local = !c->has_end || !c->has_symbols;
+	/* A complete file has all the names that it is to have (record --no-symbols). */
+	bool ask_local = !c->has_end;
 	c->tree.stacks_left = 4000000 + 16 * (uint64_t)c->input->size;
 	capture_tree_build(&c->tree, &c->names, ask_local);
 	expect_samples(c);

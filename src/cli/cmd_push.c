@@ -1,0 +1,184 @@
+/* sonde push --store URL|DIR FILE...: profiles of any format into a store of many machines. */
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "cli/command.h"
+#include "cli/input_options.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/store_options.h"
+#include "session/values.h"
+#include "store/store.h"
+#include "view/text/units.h"
+
+#define EVERY_DEFAULT_S 60
+
+enum { OPTION_SERVICE, OPTION_HOST, OPTION_LABEL, OPTION_EVERY, OPTION_ALL_LABELS, OPTION_QUIET };
+
+struct push_command {
+	struct store_options store;
+	struct store_rows_options rows;
+	VEC(struct store_label) labels;
+	struct read_options input;
+	bool quiet;
+};
+
+static const struct option_row push_rows[] = {
+	{OPTION_SERVICE, 0, "service", VALUE_TEXT, "NAME", {0},
+		"whose profile it is (default: the samples' label service, or the command's name)"},
+	{OPTION_HOST, 0, "host", VALUE_TEXT, "NAME", {0},
+		"where it was recorded (default: as the file says, or this machine)"},
+	{OPTION_LABEL, 0, "label", VALUE_TEXT, "KEY=VALUE", {0},
+		"a label for all of it, such as version=1.4; may be given again"},
+	{OPTION_EVERY, 0, "every", VALUE_TEXT, "T", {0},
+		"length of the intervals whose times the store keeps (default 60s)"},
+	{OPTION_ALL_LABELS, 0, "all-labels", VALUE_NONE, NULL, {0},
+		"keep every label of samples, not only service, unit, container and command"},
+	{OPTION_QUIET, 'q', "quiet", VALUE_NONE, NULL, {0}, "print only errors"},
+	{0},
+};
+
+static const struct option_row input_rows[] = {INPUT_ROW_FROM, INPUT_ROW_EXE, INPUT_ROW_JOBS, {0}};
+
+static struct error *add_label(struct push_command *c, const char *value)
+{
+	struct str key = {value, strcspn(value, "=")};
+
+	if (key.size == 0 || value[key.size] == '\0')
+		return error_new(ERROR_USAGE, "expected KEY=VALUE, not '%s'", value);
+	if (str_equal(key, STR("service")) || str_equal(key, STR("host")))
+		return error_new(ERROR_USAGE, "--%.*s says that", STR_ARG(key));
+	vec_push(&c->labels, (struct store_label){key, str_from(value + key.size + 1)});
+	return NULL;
+}
+
+static struct error *set_every(struct push_command *c, const char *value)
+{
+	uint64_t every_ns;
+	struct error *err = value_time(value, &every_ns);
+
+	if (err == NULL && (every_ns < SECOND_NS || every_ns > 3600 * SECOND_NS))
+		err = error_new(ERROR_USAGE, "between 1s and 1h, not '%s'", value);
+	if (err == NULL)
+		c->rows.every_s = (uint32_t)(every_ns / SECOND_NS);
+	return err;
+}
+
+static struct error *push_set(void *context, int id, const char *value)
+{
+	struct push_command *c = context;
+
+	switch (id) {
+	case OPTION_SERVICE:
+		c->rows.service = str_from(value);
+		return NULL;
+	case OPTION_HOST:
+		c->rows.host = str_from(value);
+		return NULL;
+	case OPTION_LABEL:
+		return add_label(c, value);
+	case OPTION_EVERY:
+		return set_every(c, value);
+	case OPTION_ALL_LABELS:
+		c->rows.all_labels = true;
+		return NULL;
+	case OPTION_QUIET:
+		c->quiet = true;
+		return NULL;
+	case INPUT_OPTION_FROM:
+	case INPUT_OPTION_EXE:
+	case INPUT_OPTION_JOBS:
+		return input_options_set(&c->input, id, value);
+	default:
+		return store_options_set(&c->store, id, value);
+	}
+}
+
+static void print_sent(const char *path, const struct store_sent *sent)
+{
+	struct strbuf line = {0};
+
+	number_put(&line, sent->pairs);
+	message_print("%s: sent %llu profile%s, %.*s weights of %llu stacks, %llu bytes to %s",
+		path, (unsigned long long)sent->profiles, sent->profiles == 1 ? "" : "s",
+		STR_ARG(strbuf_str(&line)), (unsigned long long)sent->stacks,
+		(unsigned long long)sent->bytes, sent->where);
+	strbuf_deinit(&line);
+	if (sent->left_labels.size)
+		message_print("%s: left out the labels %.*s; --all-labels keeps them", path,
+			STR_ARG(strbuf_str(&sent->left_labels)));
+	if (sent->left_threads || sent->left_ticks || sent->left_calls)
+		message_print("%s: left out%s%s%s, which a store does not keep", path,
+			sent->left_threads ? " threads" : "", sent->left_ticks ? " ticks" : "",
+			sent->left_calls ? " counts of calls" : "");
+}
+
+/* When a file says nothing of its time, it was written when it was recorded. */
+static uint64_t file_time_s(const char *path)
+{
+	struct stat info;
+
+	return stat(path, &info) == 0 ? (uint64_t)info.st_mtim.tv_sec : clock_unix_ns() / SECOND_NS;
+}
+
+static struct error *push_file(struct push_command *c, struct store *store, const char *path)
+{
+	struct profile *profile;
+	struct store_sent sent;
+	struct error *err = profile_read_with(path, &c->input, &profile);
+
+	if (err)
+		return err;
+	c->rows.time_s = file_time_s(path);
+	c->rows.received_s = clock_unix_ns() / SECOND_NS;
+	err = store_send(store, profile, &c->rows, &sent);
+	if (err == NULL && !c->quiet)
+		print_sent(path, &sent);
+	store_sent_deinit(&sent);
+	profile_destroy(profile);
+	return err ? error_prefix(err, "%s", path) : NULL;
+}
+
+static int push_run(const struct command *self, int argc, char **argv)
+{
+	struct push_command c = {.rows.every_s = EVERY_DEFAULT_S};
+	struct operands operands;
+	struct store *store;
+	struct error *err;
+	int status;
+
+	if (!options_parse(self, argc, argv, push_set, &c, &operands, &status))
+		return status;
+	if (operands.count == 0)
+		return options_usage_error(self, "name the files to send");
+	c.rows.labels = c.labels.data;
+	c.rows.label_count = c.labels.count;
+	err = store_options_open(&c.store, &store);
+	for (int i = 0; i < operands.count && err == NULL; i++)
+		err = push_file(&c, store, operands.items[i]);
+	store_options_deinit(&c.store);
+	vec_deinit(&c.labels);
+	return err ? options_failure(self, err) : EXIT_SUCCESS;
+}
+
+static const struct option_group groups[] = {
+	{"Store", store_place_rows},
+	{"What it is", push_rows},
+	{"Input", input_rows},
+	{0},
+};
+
+const struct command cmd_push = {
+	.name = "push",
+	.summary = "send profiles to a store of many machines",
+	.usage = "--store URL|DIR FILE... [OPTIONS]",
+	.details = "Adds each FILE, a recording or a profile of any format that sonde reads, to a "
+		   "store, where `sonde report --store` finds it by service, host, label and time. "
+		   "Sending a file again changes nothing, so a send that was interrupted can be "
+		   "repeated.\n\nA store keeps stacks with all their metrics, in intervals of a "
+		   "minute. It does not keep single samples, threads or ticks.",
+	.groups = groups,
+	.operand = OPERAND_FILE,
+	.run = push_run,
+};

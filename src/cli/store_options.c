@@ -1,0 +1,221 @@
+/* Options of stores, and the selections that stand in place of files. */
+#include "cli/store_options.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "session/values.h"
+
+#define ROW_STORE                                                                                  \
+	{                                                                                          \
+		STORE_OPTION_STORE, 0, "store", VALUE_TEXT, "URL|DIR", {0},                        \
+			"profiles of many machines: clickhouse://HOST[,HOST]/DATABASE or a folder" \
+	}
+#define ROW_CREDENTIALS                                                                            \
+	{                                                                                          \
+		STORE_OPTION_CREDENTIALS, 0, "credentials", VALUE_FILE, "FILE", {0},               \
+			"USER:PASSWORD for the store, in a file of yours alone"                    \
+	}
+#define ROW_CA                                                                                     \
+	{                                                                                          \
+		STORE_OPTION_CA, 0, "ca", VALUE_FILE, "FILE", {0},                                 \
+			"certificates to trust, PEM (default: the system's)"                       \
+	}
+
+const struct option_row store_place_rows[] = {ROW_STORE, ROW_CREDENTIALS, ROW_CA, {0}};
+
+const struct option_row store_query_rows[] = {
+	ROW_STORE,
+	{STORE_OPTION_SERVICE, 0, "service", VALUE_TEXT, "NAME", {0},
+		"only this service; may be given again"},
+	{STORE_OPTION_HOST, 0, "host", VALUE_TEXT, "NAME", {0},
+		"only this host; may be given again"},
+	{STORE_OPTION_LAST, 0, "last", VALUE_TEXT, "T", {0}, "only the last T: 15min, 1h, 7d"},
+	{STORE_OPTION_SINCE, 0, "since", VALUE_TEXT, "TIME", {0},
+		"only from TIME on: 2026-11-27T09:30, in UTC, or -2h"},
+	{STORE_OPTION_UNTIL, 0, "until", VALUE_TEXT, "TIME", {0}, "only before TIME"},
+	ROW_CREDENTIALS,
+	ROW_CA,
+	{0},
+};
+
+static uint64_t now_s(void)
+{
+	return clock_unix_ns() / SECOND_NS;
+}
+
+static struct error *set_last(struct store_query *q, const char *value)
+{
+	uint64_t last_ns;
+	struct error *err = value_time(value, &last_ns);
+
+	if (err == NULL) {
+		q->since_s = now_s() - last_ns / SECOND_NS;
+		q->until_s = 0;
+	}
+	return err;
+}
+
+/* A time in UTC, "-2h" before now, or "@SECONDS" since 1970. */
+static struct error *set_time(const char *value, uint64_t *time_s)
+{
+	static const char *const forms[] = {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M",
+		"%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d"};
+	uint64_t before_ns;
+	struct error *err;
+
+	if (value[0] == '@')
+		return value_count(value + 1, 0, UINT32_MAX, time_s);
+	if (value[0] == '-') {
+		err = value_time(value + 1, &before_ns);
+		if (err == NULL)
+			*time_s = now_s() - before_ns / SECOND_NS;
+		return err;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		struct tm utc = {0};
+		const char *end = strptime(value, forms[i], &utc);
+
+		if (end == NULL || (*end && strcmp(end, "Z") != 0))
+			continue;
+		time_t seconds = timegm(&utc);
+		if (seconds < 0 || seconds > UINT32_MAX)
+			break;
+		*time_s = (uint64_t)seconds;
+		return NULL;
+	}
+	return error_new(ERROR_USAGE,
+		"'%s' is not a time: expected 2026-11-27T09:30 in UTC, or -2h for two hours ago",
+		value);
+}
+
+struct error *store_options_set(struct store_options *o, int id, const char *value)
+{
+	struct store_query *q = &o->query;
+
+	o->has_query |= id >= STORE_OPTION_SERVICE;
+	switch (id) {
+	case STORE_OPTION_STORE:
+		o->address = value;
+		break;
+	case STORE_OPTION_CREDENTIALS:
+		o->access.credentials = value;
+		break;
+	case STORE_OPTION_CA:
+		o->access.ca_file = value;
+		break;
+	case STORE_OPTION_SERVICE:
+		vec_push(&q->services, str_from(value));
+		break;
+	case STORE_OPTION_HOST:
+		vec_push(&q->hosts, str_from(value));
+		break;
+	case STORE_OPTION_LAST:
+		return set_last(q, value);
+	case STORE_OPTION_SINCE:
+		return set_time(value, &q->since_s);
+	case STORE_OPTION_UNTIL:
+		return set_time(value, &q->until_s);
+	default:
+		break;
+	}
+	return NULL;
+}
+
+void store_options_deinit(struct store_options *o)
+{
+	store_query_deinit(&o->query);
+	store_close(o->store);
+}
+
+struct error *store_options_open(struct store_options *o, struct store **store)
+{
+	struct error *err = NULL;
+
+	if (o->address == NULL)
+		return error_new(ERROR_USAGE, "name the store with --store: a folder, or "
+					      "clickhouse://HOST/DATABASE");
+	if (o->store == NULL)
+		err = store_open(o->address, &o->access, &o->store);
+	*store = o->store;
+	return err;
+}
+
+/* ---- selections ---- */
+
+static struct error *add_selection(struct store_query *q, char *item)
+{
+	char *value = strchr(item, '=');
+
+	if (value == NULL)
+		return error_new(ERROR_USAGE,
+			"'%s': with --store, expected KEY=VALUE[,KEY=VALUE]: since, until, last, "
+			"service, host, or a label",
+			item);
+	*value++ = '\0';
+	if (strcmp(item, "since") == 0)
+		return error_prefix(set_time(value, &q->since_s), "since");
+	if (strcmp(item, "until") == 0)
+		return error_prefix(set_time(value, &q->until_s), "until");
+	if (strcmp(item, "last") == 0)
+		return error_prefix(set_last(q, value), "last");
+	if (strcmp(item, "service") == 0) {
+		q->services.count = 0;
+		vec_push(&q->services, str_from(value));
+	} else if (strcmp(item, "host") == 0) {
+		q->hosts.count = 0;
+		vec_push(&q->hosts, str_from(value));
+	} else {
+		vec_push(&q->labels, (struct store_label){str_from(item), str_from(value)});
+	}
+	return NULL;
+}
+
+static void copy_query(const struct store_query *from, struct store_query *to)
+{
+	*to = *from;
+	memset(&to->services, 0, sizeof(to->services));
+	memset(&to->hosts, 0, sizeof(to->hosts));
+	memset(&to->labels, 0, sizeof(to->labels));
+	for (size_t i = 0; i < from->services.count; i++)
+		vec_push(&to->services, from->services.data[i]);
+	for (size_t i = 0; i < from->hosts.count; i++)
+		vec_push(&to->hosts, from->hosts.data[i]);
+	for (size_t i = 0; i < from->labels.count; i++)
+		vec_push(&to->labels, from->labels.data[i]);
+}
+
+static struct error *fetch(void *context, const char *selection, struct profile **profile)
+{
+	struct store_options *o = context;
+	char *text = xstrdup(selection), *item, *rest = text;
+	struct store *store = NULL;
+	struct store_query query;
+	struct error *err = store_options_open(o, &store);
+
+	copy_query(&o->query, &query);
+	while (err == NULL && (item = strsep(&rest, ",")))
+		err = *item ? add_selection(&query, item) : NULL;
+	if (err == NULL)
+		err = store_fetch(store, &query, profile);
+	store_query_deinit(&query);
+	free(text);
+	return err;
+}
+
+struct error *store_options_read_from(struct store_options *o, struct read_options *input)
+{
+	if (o->address == NULL && (o->has_query || o->access.credentials || o->access.ca_file))
+		return error_new(ERROR_USAGE,
+			"--service, --host, --last, --since, --until, --credentials and --ca go "
+			"with --store");
+	if (o->address == NULL)
+		return NULL;
+	input->fetch = fetch;
+	input->fetch_context = o;
+	return NULL;
+}

@@ -1,0 +1,49 @@
+#ifndef SONDE_CLI_STORE_OPTIONS_H
+#define SONDE_CLI_STORE_OPTIONS_H
+
+/*
+ * Options of commands that use a store of many machines' profiles: where it is, how to get in, and
+ * what to read of it.
+ */
+
+#include "cli/command.h"
+#include "formats/readers.h"
+#include "store/store.h"
+
+enum {
+	STORE_OPTION_STORE = 600,
+	STORE_OPTION_CREDENTIALS,
+	STORE_OPTION_CA,
+	STORE_OPTION_SERVICE,
+	STORE_OPTION_HOST,
+	STORE_OPTION_LAST,
+	STORE_OPTION_SINCE,
+	STORE_OPTION_UNTIL,
+};
+
+/* Where it is: for commands that write to it. */
+extern const struct option_row store_place_rows[];
+/* And which of its profiles: for commands that report. */
+extern const struct option_row store_query_rows[];
+
+struct store_options {
+	const char *address; /* NULL: none */
+	struct clickhouse_options access;
+	struct store_query query;
+	bool has_query;	     /* an option chose what to read */
+	struct store *store; /* once it was needed */
+};
+
+void store_options_deinit(struct store_options *o);
+/* Sets the option with one of the ids above. */
+must_use struct error *store_options_set(struct store_options *o, int id, const char *value);
+/* Opens the store, once.  ERROR_USAGE if none was named. */
+must_use struct error *store_options_open(struct store_options *o, struct store **store);
+/*
+ * With a store, makes it what files are read from: a path is then a selection, "since=-2d,until=-1d"
+ * or "version=1.4,host=web1", which adds to the options; "" is all that they choose.  ERROR_USAGE
+ * for options without a store.  o must outlive input.
+ */
+must_use struct error *store_options_read_from(struct store_options *o, struct read_options *input);
+
+#endif

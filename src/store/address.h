@@ -1,0 +1,35 @@
+#ifndef SONDE_STORE_ADDRESS_H
+#define SONDE_STORE_ADDRESS_H
+
+/*
+ * Where profiles of many machines are: a folder of recordings, or ClickHouse servers.
+ *
+ *	/var/lib/sonde/spool
+ *	clickhouse://HOST[:PORT][,HOST[:PORT]…][/DATABASE][?shard=HOST[:PORT]&secure=true]
+ *
+ * Each host is one shard: a server with a part of the profiles.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+
+#define STORE_SHARDS_MAX 1024
+
+struct store_address {
+	char *folder;	    /* NULL: servers */
+	VEC(char *) shards; /* "HOST:PORT", as given; IPv6 in brackets */
+	char *database;
+	bool is_secure; /* HTTPS */
+};
+
+/*
+ * Parses a store's address.  ERROR_USAGE if it is none; a user or password in it is refused, since
+ * everybody may read the arguments of a process.
+ */
+must_use struct error *store_address_parse(const char *text, struct store_address *address);
+void store_address_deinit(struct store_address *address);
+
+#endif

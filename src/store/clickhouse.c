@@ -1,0 +1,315 @@
+/*
+ * ClickHouse's HTTP interface: a statement as body, or in the URL before a body of rows.
+ *
+ * An answer is held back by the server until it is whole (wait_end_of_query), since a failure on
+ * the way would otherwise come after status 200, at the end of what looks like rows.
+ */
+#include "store/clickhouse.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/compress.h"
+#include "base/file.h"
+#include "store/http_client.h"
+#include "store/identity.h"
+
+enum {
+	TRIES = 4,
+	FIRST_WAIT_MS = 250,
+	CREDENTIALS_MAX = 4096,
+	MESSAGE_MAX = 400,
+	STATUS_GOOD = 200,
+	STATUS_REFUSED = 400,
+	STATUS_TOO_MANY = 429,
+	STATUS_FAILED = 500,
+};
+/* Shorter bodies are not worth compressing. */
+#define PLAIN_MAX 1024
+/*
+ * Rows with arrays are large: old servers would otherwise merge 8,192 of them at once, and take
+ * gigabytes.
+ */
+#define SETTINGS "wait_end_of_query=1&max_block_size=256&max_query_size=16777216"
+
+struct clickhouse {
+	const struct store_address *address;
+	struct http_client *http;
+	char *user_header, *key_header; /* NULL: none */
+	uint64_t bytes_sent;
+};
+
+/* ---- credentials ---- */
+
+static struct error *read_credentials(struct clickhouse *c, const char *path)
+{
+	struct file_bytes bytes;
+	struct stat info;
+	struct error *err;
+
+	if (stat(path, &info) != 0)
+		return error_system(errno, "%s", path);
+	if (S_ISREG(info.st_mode) && info.st_mode & (S_IRGRP | S_IROTH | S_IWGRP | S_IWOTH))
+		return error_new(ERROR_USAGE,
+			"%s: others may read it; allow only its owner: chmod 600 %s", path, path);
+	err = file_read(path, CREDENTIALS_MAX, &bytes);
+	if (err)
+		return err;
+	struct str rest = {(const char *)bytes.data, bytes.size};
+	struct str line = str_trim(str_take_line(&rest));
+	const char *colon = line.size ? memchr(line.data, ':', line.size) : NULL;
+
+	if (colon) {
+		struct str key = {colon + 1, line.size - (size_t)(colon + 1 - line.data)};
+
+		c->user_header =
+			xasprintf("X-ClickHouse-User: %.*s", (int)(colon - line.data), line.data);
+		c->key_header = xasprintf("X-ClickHouse-Key: %.*s", STR_ARG(key));
+	} else {
+		err = error_new(ERROR_INPUT, "%s: expected USER:PASSWORD in its first line", path);
+	}
+	file_bytes_deinit(&bytes);
+	return err;
+}
+
+struct error *clickhouse_open(const struct store_address *address,
+	const struct clickhouse_options *options, struct clickhouse **clickhouse)
+{
+	struct clickhouse *c = xalloc(sizeof(*c));
+	const struct http_client_options http = {.ca_file = options->ca_file};
+	struct error *err = NULL;
+
+	c->address = address;
+	if (options->credentials)
+		err = read_credentials(c, options->credentials);
+	if (err == NULL)
+		err = http_client_create(&http, &c->http);
+	if (err) {
+		clickhouse_close(c);
+		return err;
+	}
+	*clickhouse = c;
+	return NULL;
+}
+
+void clickhouse_close(struct clickhouse *c)
+{
+	if (c == NULL)
+		return;
+	http_client_destroy(c->http);
+	free(c->user_header);
+	free(c->key_header);
+	free(c);
+}
+
+/* ---- shards ---- */
+
+size_t clickhouse_shard_count(const struct clickhouse *c)
+{
+	return c->address->shards.count;
+}
+
+const char *clickhouse_shard_name(const struct clickhouse *c, size_t shard)
+{
+	return c->address->shards.data[shard];
+}
+
+/* Lamping and Veach, "A Fast, Minimal Memory, Consistent Hash Algorithm" (2014). */
+size_t clickhouse_shard_of(const struct clickhouse *c, struct str host)
+{
+	uint64_t key = identity_bytes(host);
+	int64_t shard = -1, next = 0;
+
+	while (next < (int64_t)c->address->shards.count) {
+		shard = next;
+		key = key * UINT64_C(2862933555777941757) + 1;
+		next = (int64_t)((double)(shard + 1) *
+				 ((double)(INT64_C(1) << 31) / (double)((key >> 33) + 1)));
+	}
+	return (size_t)shard;
+}
+
+/* ---- requests ---- */
+
+static void put_percent(struct strbuf *url, struct str text)
+{
+	for (size_t i = 0; i < text.size; i++) {
+		unsigned char byte = (unsigned char)text.data[i];
+
+		if (char_is_digit(byte) || (byte >= 'a' && byte <= 'z') ||
+			(byte >= 'A' && byte <= 'Z') || byte == '_')
+			strbuf_add_char(url, (char)byte);
+		else
+			strbuf_printf(url, "%%%02X", byte);
+	}
+}
+
+static void put_url(const struct clickhouse *c, size_t shard, bool without_database,
+	struct str query, struct strbuf *url)
+{
+	strbuf_printf(url, "%s://%s/?" SETTINGS, c->address->is_secure ? "https" : "http",
+		c->address->shards.data[shard]);
+	if (!without_database)
+		strbuf_printf(url, "&database=%s", c->address->database);
+	if (query.size) {
+		strbuf_add(url, STR("&query="));
+		put_percent(url, query);
+	}
+}
+
+/* The server's message: its first line, at most MESSAGE_MAX bytes. */
+static struct error *server_error(const struct clickhouse *c, size_t shard, struct http_request *r)
+{
+	struct str rest = strbuf_str(&r->answer);
+	struct str line = str_trim(str_take_line(&rest));
+
+	if (line.size > MESSAGE_MAX)
+		line.size = MESSAGE_MAX;
+	return error_new(ERROR_INPUT, "%s: %.*s%s(HTTP status %d)", c->address->shards.data[shard],
+		STR_ARG(line), line.size ? " " : "", r->status);
+}
+
+static bool is_refusal(int status)
+{
+	return status >= STATUS_REFUSED && status != STATUS_TOO_MANY && status < STATUS_FAILED;
+}
+
+/* A database's own mistakes come with status 500 from old servers: "Code: 60, …". */
+static bool is_sql_refusal(const struct http_request *r)
+{
+	return str_starts_with(strbuf_str(&r->answer), STR("Code: "));
+}
+
+struct asked {
+	struct http_request request;
+	struct strbuf url;
+	const char *headers[4];
+};
+
+static void ask_begin(struct clickhouse *c, size_t shard, bool without_database, struct str query,
+	struct str body, bool is_packed, struct asked *a)
+{
+	size_t count = 0;
+
+	*a = (struct asked){0};
+	put_url(c, shard, without_database, query, &a->url);
+	if (c->user_header) {
+		a->headers[count++] = c->user_header;
+		a->headers[count++] = c->key_header;
+	}
+	if (is_packed)
+		a->headers[count++] = "Content-Encoding: gzip";
+	a->request.url = a->url.data;
+	a->request.headers = a->headers;
+	a->request.body = body;
+}
+
+/* Moves the answer out; NULL: it is a good one. */
+static struct error *ask_end(
+	struct clickhouse *c, size_t shard, struct asked *a, struct strbuf *answer, bool *refusal)
+{
+	struct error *err = a->request.err;
+
+	*refusal = false;
+	if (err == NULL && a->request.status != STATUS_GOOD) {
+		*refusal = is_refusal(a->request.status) || is_sql_refusal(&a->request);
+		err = server_error(c, shard, &a->request);
+	}
+	if (err == NULL && answer)
+		*answer = a->request.answer;
+	else
+		strbuf_deinit(&a->request.answer);
+	strbuf_deinit(&a->url);
+	return err;
+}
+
+void clickhouse_ask(struct clickhouse *c, struct str sql, bool without_database,
+	struct clickhouse_answer *answers)
+{
+	size_t count = c->address->shards.count;
+	struct asked *asked = xcalloc(count, sizeof(*asked));
+	struct http_request **requests = xcalloc(count, sizeof(*requests));
+
+	for (size_t i = 0; i < count; i++) {
+		ask_begin(c, i, without_database, STR(""), sql, false, &asked[i]);
+		requests[i] = &asked[i].request;
+	}
+	http_client_run(c->http, requests, count);
+	for (size_t i = 0; i < count; i++) {
+		answers[i] = (struct clickhouse_answer){0};
+		answers[i].err =
+			ask_end(c, i, &asked[i], &answers[i].bytes, &answers[i].is_refusal);
+	}
+	free(requests);
+	free(asked);
+}
+
+struct error *clickhouse_ask_one(
+	struct clickhouse *c, size_t shard, struct str sql, struct strbuf *answer)
+{
+	struct asked asked;
+	struct http_request *request = &asked.request;
+	bool refusal;
+
+	ask_begin(c, shard, false, STR(""), sql, false, &asked);
+	http_client_run(c->http, &request, 1);
+	return ask_end(c, shard, &asked, answer, &refusal);
+}
+
+static void wait_ms(uint64_t ms)
+{
+	struct timespec left = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
+
+	while (nanosleep(&left, &left) != 0 && errno == EINTR)
+		continue;
+}
+
+struct error *clickhouse_insert(
+	struct clickhouse *c, size_t shard, const char *table, struct str rows, bool *refusal)
+{
+	char *query = xasprintf("INSERT INTO %s FORMAT RowBinary", table);
+	bool is_packed = rows.size > PLAIN_MAX;
+	struct strbuf packed = {0};
+	struct error *err = NULL;
+
+	if (is_packed) {
+		struct compressor *gzip = compressor_create(PACKING_GZIP);
+
+		compressor_add(gzip, rows, true, &packed);
+		compressor_destroy(gzip);
+	}
+	for (uint64_t i = 0; i < TRIES; i++) {
+		struct asked asked;
+		struct http_request *request = &asked.request;
+		struct str body = is_packed ? strbuf_str(&packed) : rows;
+
+		error_destroy(err);
+		ask_begin(c, shard, false, str_from(query), body, is_packed, &asked);
+		http_client_run(c->http, &request, 1);
+		c->bytes_sent += body.size;
+		err = ask_end(c, shard, &asked, NULL, refusal);
+		if (err == NULL || *refusal || i + 1 == TRIES)
+			break;
+		/* Not in step with other senders. */
+		wait_ms((FIRST_WAIT_MS << i) + clock_monotonic_ns() % FIRST_WAIT_MS);
+	}
+	strbuf_deinit(&packed);
+	free(query);
+	return err;
+}
+
+uint64_t clickhouse_bytes_sent(const struct clickhouse *c)
+{
+	return c->bytes_sent;
+}
+
+void clickhouse_put_literal(struct strbuf *sql, struct str text)
+{
+	strbuf_add(sql, STR("unhex('"));
+	for (size_t i = 0; i < text.size; i++)
+		strbuf_printf(sql, "%02X", (unsigned char)text.data[i]);
+	strbuf_add(sql, STR("')"));
+}

@@ -1,0 +1,814 @@
+/*
+ * Reads profiles from ClickHouse servers as one.
+ *
+ * Each shard sums the weights of each stack; here the sums of all shards meet in a builder, as
+ * profiles of files do when they are merged.  Shards are asked at the same time: first for what
+ * profiles there are and for their stacks, then for frames, which were sent before the stacks that
+ * have them.
+ */
+#include "store/fetch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/map.h"
+#include "model/builder.h"
+#include "store/identity.h"
+#include "store/row_binary.h"
+#include "store/select.h"
+
+#define NO_MODULE UINT8_MAX
+
+enum {
+	/* The least bytes of a row's element in an array. */
+	STRING_BYTES = 1,
+	NUMBER_BYTES = 8,
+	TIME_BYTES = 4,
+	SHOWN_MAX = 3,
+};
+
+/* A profile that was recorded as one. */
+struct source {
+	uint64_t id;
+	uint32_t parts, seen;
+	struct profile_stats stats;
+	bool has_notes; /* they were added */
+};
+
+/* The frames of a function at an address, from the outermost: several if calls were inlined. */
+struct chain {
+	uint32_t first, count; /* in fetch.chain_frames */
+	uint32_t version;
+};
+
+/* The outer frames of deep stacks. */
+struct piece {
+	uint64_t outer_hash;
+	const uint8_t *frames; /* in the answer, little-endian */
+	uint64_t count;
+	stack_id stack; /* once it is known */
+	bool is_known, is_under_way;
+};
+
+struct fetch {
+	struct clickhouse *clickhouse;
+	const struct store_query *query;
+	struct builder *builder;
+	struct arena *arena;
+	/* Metrics, in the order of first sight. */
+	struct str_table metrics;
+	VEC(struct str) units;
+	struct str default_metric;
+	VEC(struct source) sources;
+	struct map source_index; /* by id and service */
+	struct str_table services, hosts, commands, formats;
+	uint64_t first_s; /* the earliest interval */
+	uint64_t commits;
+	struct map chain_index; /* by frame_id */
+	VEC(struct chain) chains;
+	VEC(frame_id) chain_frames;
+	struct map piece_index; /* by hash */
+	VEC(struct piece) pieces;
+	uint64_t missing_stacks, missing_frames;
+	VEC(frame_id) path;
+	VEC(stack_id) path_stacks;
+	int64_t *weight; /* [metric] */
+	frame_id unknown;
+	bool has_unknown;
+	VEC(char *) silent; /* what shards said that did not answer */
+	bool *is_silent;    /* [shard] */
+	struct error *err;
+};
+
+/* ---- asking ---- */
+
+/*
+ * Sends a statement to each shard; the answers are read later, by read_answers.  A shard that fails
+ * is left out from then on, with what is said of it.
+ */
+static struct clickhouse_answer *ask(struct fetch *f, struct strbuf *sql)
+{
+	size_t count = clickhouse_shard_count(f->clickhouse);
+	struct clickhouse_answer *answers = xcalloc(count, sizeof(*answers));
+
+	clickhouse_ask(f->clickhouse, strbuf_str(sql), false, answers);
+	strbuf_clear(sql);
+	for (size_t i = 0; i < count; i++) {
+		if (answers[i].err && !f->is_silent[i]) {
+			vec_push(&f->silent, xstrdup(answers[i].err->message));
+			f->is_silent[i] = true;
+		}
+	}
+	return answers;
+}
+
+/* Frees the answers. */
+static void read_answers(struct fetch *f, struct clickhouse_answer *answers,
+	struct error *(*read)(struct fetch *f, struct cursor *c))
+{
+	for (size_t i = 0; i < clickhouse_shard_count(f->clickhouse); i++) {
+		struct cursor c;
+
+		error_destroy(answers[i].err);
+		if (!f->is_silent[i] && f->err == NULL) {
+			cursor_init(&c, answers[i].bytes.data, answers[i].bytes.size,
+				clickhouse_shard_name(f->clickhouse, i), 0);
+			f->err = read(f, &c);
+			if (f->err == NULL)
+				f->err = cursor_error(&c);
+		}
+		strbuf_deinit(&answers[i].bytes);
+	}
+	free(answers);
+}
+
+/* ---- what there is ---- */
+
+static struct error *take_metric(struct fetch *f, struct str name, struct str unit)
+{
+	uint32_t index = str_table_intern(&f->metrics, name);
+
+	if (index == f->units.count)
+		vec_push(&f->units, arena_str(f->arena, unit));
+	if (!str_equal(f->units.data[index], unit))
+		return error_new(ERROR_INPUT, "metric %.*s has the units %.*s and %.*s",
+			STR_ARG(name), STR_ARG(f->units.data[index]), STR_ARG(unit));
+	return NULL;
+}
+
+/* The bytes of an array of strings, which are read later; *count: of its elements. */
+static struct cursor take_strings(struct cursor *c, uint64_t *count)
+{
+	const uint8_t *begin;
+	struct cursor strings;
+
+	*count = row_count(c, STRING_BYTES);
+	begin = c->at;
+	for (uint64_t i = 0; i < *count; i++)
+		(void)row_string(c);
+	cursor_init(&strings, begin, (size_t)(c->at - begin), c->name, cursor_offset(c));
+	return strings;
+}
+
+static struct source *take_source(struct fetch *f, uint64_t id, struct str service, uint32_t parts)
+{
+	bool added;
+	uint32_t *index = map_at(&f->source_index, id, str_table_intern(&f->services, service),
+		(uint32_t)f->sources.count, &added);
+
+	if (added) {
+		struct source s = {.id = id, .parts = parts};
+
+		memset(&s.stats, 0xff, sizeof(s.stats));
+		vec_push(&f->sources, s);
+	}
+	return &f->sources.data[*index];
+}
+
+static void take_stats(struct source *source, struct cursor *c)
+{
+	uint64_t count, values;
+	struct cursor names = take_strings(c, &count);
+
+	values = row_count(c, NUMBER_BYTES);
+	for (uint64_t i = 0; i < values; i++) {
+		struct str name = i < count ? row_string(&names) : STR("");
+		uint64_t value = cursor_u64(c);
+
+		for (const struct stat_field *s = stat_fields; s->name; s++) {
+			if (str_equal(name, str_from(s->name)))
+				*(uint64_t *)((char *)&source->stats + s->offset) = value;
+		}
+	}
+}
+
+static enum note_kind note_kind_of(struct str name)
+{
+	for (size_t i = 0; note_kind_names[i]; i++) {
+		if (str_equal(name, str_from(note_kind_names[i])))
+			return (enum note_kind)i;
+	}
+	return NOTE_INFO;
+}
+
+/* Whether the source's notes are in the profile already, from another service or part. */
+static bool is_noted(struct fetch *f, uint64_t id)
+{
+	for (size_t i = 0; i < f->sources.count; i++) {
+		if (f->sources.data[i].id == id && f->sources.data[i].has_notes)
+			return true;
+	}
+	return false;
+}
+
+static void take_notes(struct fetch *f, struct source *source, struct cursor *c)
+{
+	uint64_t kind_count, count, text_count;
+	struct cursor kinds = take_strings(c, &kind_count), counts, texts;
+	bool is_new = !source->has_notes && !is_noted(f, source->id);
+
+	count = row_count(c, NUMBER_BYTES);
+	counts = cursor_sub(c, count * NUMBER_BYTES);
+	texts = take_strings(c, &text_count);
+	source->has_notes = true;
+	for (uint64_t i = 0; is_new && i < kind_count && i < count && i < text_count; i++) {
+		struct str kind = row_string(&kinds), text = row_string(&texts);
+
+		builder_note(
+			f->builder, note_kind_of(kind), cursor_u64(&counts), "%.*s", STR_ARG(text));
+	}
+}
+
+static struct error *read_commits(struct fetch *f, struct cursor *c)
+{
+	struct error *err = NULL;
+
+	while (err == NULL && cursor_ok(c) && !cursor_at_end(c)) {
+		uint64_t count, unit_count;
+		struct str service = row_string(c);
+		uint32_t time_s = cursor_u32(c);
+
+		(void)cursor_u32(c); /* duration */
+		str_table_intern(&f->hosts, row_string(c));
+		uint64_t id = cursor_u64(c);
+		uint32_t parts = cursor_u32(c);
+		str_table_intern(&f->commands, row_string(c));
+		str_table_intern(&f->formats, row_string(c));
+		struct str default_metric = row_string(c);
+		struct cursor names = take_strings(c, &count), units = take_strings(c, &unit_count);
+		cursor_skip(c, row_count(c, NUMBER_BYTES) * NUMBER_BYTES); /* totals */
+		if (!cursor_ok(c))
+			break;
+		for (uint64_t i = 0; i < count && err == NULL; i++)
+			err = take_metric(f, row_string(&names),
+				i < unit_count ? row_string(&units) : STR(""));
+		if (f->default_metric.size == 0)
+			f->default_metric = arena_str(f->arena, default_metric);
+		if (f->commits++ == 0 || time_s < f->first_s)
+			f->first_s = time_s;
+		struct source *source = take_source(f, id, service, parts);
+		source->seen++;
+		take_stats(source, c);
+		take_notes(f, source, c);
+	}
+	return err;
+}
+
+/* ---- frames ---- */
+
+struct frame_row {
+	uint64_t id;
+	uint32_t version;
+	uint8_t depth, kind, is_inline;
+	struct str module, build_id, function, aliases, defined_in, file;
+	uint64_t address;
+	uint32_t defined_at, line;
+};
+
+static struct frame_row read_frame(struct cursor *c)
+{
+	struct frame_row r;
+
+	r.id = cursor_u64(c);
+	r.depth = cursor_u8(c);
+	r.version = cursor_u32(c);
+	r.kind = cursor_u8(c);
+	r.module = row_string(c);
+	r.build_id = row_string(c);
+	r.address = cursor_u64(c);
+	r.function = row_string(c);
+	r.aliases = row_string(c);
+	r.defined_in = row_string(c);
+	r.defined_at = cursor_u32(c);
+	r.file = row_string(c);
+	r.line = cursor_u32(c);
+	r.is_inline = cursor_u8(c);
+	return r;
+}
+
+static frame_id build_frame(struct fetch *f, const struct frame_row *r)
+{
+	struct builder *b = f->builder;
+	object_id object = {NO_ID};
+
+	if (r->kind < OBJECT_KIND_COUNT)
+		object = builder_object(b, r->module, r->build_id, (enum object_kind)r->kind);
+	function_id function = builder_function_called(b, builder_string(b, r->function),
+		r->aliases, object, builder_string(b, r->defined_in), r->defined_at);
+
+	return builder_frame(
+		b, function, builder_string(b, r->file), r->line, r->is_inline != 0, r->address);
+}
+
+/* Rows come by frame and depth; of several versions the newest counts. */
+static struct error *read_frames(struct fetch *f, struct cursor *c)
+{
+	while (cursor_ok(c) && !cursor_at_end(c)) {
+		struct frame_row r = read_frame(c);
+		bool added;
+
+		if (!cursor_ok(c))
+			break;
+		uint32_t *index =
+			map_at(&f->chain_index, r.id, 0, (uint32_t)f->chains.count, &added);
+		if (added)
+			vec_push(&f->chains, (struct chain){(uint32_t)f->chain_frames.count, 0, 0});
+		struct chain *chain = &f->chains.data[*index];
+		if (chain->count && r.version < chain->version)
+			continue;
+		/* Another shard may have sent the whole chain before. */
+		if (r.depth == 0 && (r.version > chain->version || chain->count == 0))
+			*chain = (struct chain){(uint32_t)f->chain_frames.count, 0, r.version};
+		if (r.version != chain->version || r.depth != chain->count ||
+			chain->first + chain->count != f->chain_frames.count)
+			continue;
+		vec_push(&f->chain_frames, build_frame(f, &r));
+		chain->count++;
+	}
+	return NULL;
+}
+
+/* ---- stacks ---- */
+
+static frame_id unknown_frame(struct fetch *f)
+{
+	struct builder *b = f->builder;
+
+	if (!f->has_unknown) {
+		function_id function = builder_function(b, builder_string(b, STR("[unknown]")),
+			(object_id){NO_ID}, builder_string(b, STR("")), 0);
+
+		f->unknown = builder_frame(b, function, builder_string(b, STR("")), 0, false, 0);
+		f->has_unknown = true;
+	}
+	return f->unknown;
+}
+
+/* The stack of these frames, called from `parent`. */
+static stack_id build_path(struct fetch *f, stack_id parent, const uint8_t *frames, uint64_t count)
+{
+	struct cursor c;
+
+	cursor_init(&c, frames, count * NUMBER_BYTES, "", 0);
+	f->path.count = 0;
+	for (uint64_t i = 0; i < count; i++) {
+		uint32_t index;
+
+		if (!map_get(&f->chain_index, cursor_u64(&c), 0, &index) ||
+			f->chains.data[index].count == 0) {
+			vec_push(&f->path, unknown_frame(f));
+			f->missing_frames++;
+			continue;
+		}
+		const struct chain *chain = &f->chains.data[index];
+
+		for (uint32_t k = 0; k < chain->count; k++)
+			vec_push(&f->path, f->chain_frames.data[chain->first + k]);
+	}
+	if (f->path.count == 0)
+		return parent;
+	vec_reserve(&f->path_stacks, f->path.count);
+	(void)builder_stack_path(
+		f->builder, parent, f->path.data, f->path.count, SIZE_MAX, f->path_stacks.data);
+	return f->path_stacks.data[f->path.count - 1];
+}
+
+/* The stack of an outer piece, with those further out; false: one of them is not there. */
+static bool find_outer(struct fetch *f, uint64_t hash, stack_id *stack)
+{
+	VEC(uint32_t) pieces = {0}; /* innermost first */
+	uint32_t index;
+	bool is_good = true;
+
+	*stack = (stack_id){0};
+	while (hash && is_good) {
+		is_good = map_get(&f->piece_index, hash, 0, &index) &&
+			  !f->pieces.data[index].is_under_way;
+		if (!is_good)
+			break;
+		struct piece *piece = &f->pieces.data[index];
+
+		if (piece->is_known) {
+			*stack = piece->stack;
+			break;
+		}
+		piece->is_under_way = true;
+		vec_push(&pieces, index);
+		hash = piece->outer_hash;
+	}
+	for (size_t i = pieces.count; i-- > 0;) {
+		struct piece *piece = &f->pieces.data[pieces.data[i]];
+
+		piece->is_under_way = false;
+		if (!is_good)
+			continue;
+		*stack = build_path(f, *stack, piece->frames, piece->count);
+		piece->stack = *stack;
+		piece->is_known = true;
+	}
+	vec_deinit(&pieces);
+	return is_good;
+}
+
+static struct error *read_outer(struct fetch *f, struct cursor *c)
+{
+	while (cursor_ok(c) && !cursor_at_end(c)) {
+		struct piece piece = {0};
+		uint64_t hash = cursor_u64(c);
+		bool added;
+
+		piece.outer_hash = cursor_u64(c);
+		piece.count = row_count(c, NUMBER_BYTES);
+		const uint8_t *frames = cursor_bytes(c, piece.count * NUMBER_BYTES);
+		if (frames == NULL)
+			break;
+		(void)map_at(&f->piece_index, hash, 0, (uint32_t)f->pieces.count, &added);
+		if (!added)
+			continue;
+		uint8_t *copy = arena_alloc(f->arena, piece.count * NUMBER_BYTES);
+		memcpy(copy, frames, piece.count * NUMBER_BYTES);
+		piece.frames = copy;
+		vec_push(&f->pieces, piece);
+	}
+	return NULL;
+}
+
+/* Whether it is a service's empty stack, which has no frames to know. */
+static bool is_empty_stack(const struct fetch *f, uint64_t hash)
+{
+	for (size_t i = 0; i < f->services.count; i++) {
+		if (identity_service(f->services.strings[i]) == hash)
+			return true;
+	}
+	return false;
+}
+
+static stack_id find_stack(
+	struct fetch *f, uint64_t hash, uint64_t outer_hash, const uint8_t *frames, uint64_t count)
+{
+	stack_id outer = {0};
+
+	if (count == 0 && is_empty_stack(f, hash))
+		return outer;
+	if (count == 0 || !find_outer(f, outer_hash, &outer)) {
+		f->missing_stacks++;
+		return builder_stack(f->builder, (stack_id){0}, unknown_frame(f));
+	}
+	return build_path(f, outer, frames, count);
+}
+
+/* ---- weights ---- */
+
+/* The columns of one stack's row. */
+struct weights {
+	uint64_t count;
+	struct cursor metrics, values, services, hosts, keys, label_values, times;
+};
+
+/* An array of arrays of strings. */
+static struct cursor take_string_lists(struct cursor *c)
+{
+	uint64_t count = row_count(c, STRING_BYTES), strings;
+	const uint8_t *begin = c->at;
+	struct cursor lists;
+
+	for (uint64_t i = 0; i < count; i++)
+		(void)take_strings(c, &strings);
+	cursor_init(&lists, begin, (size_t)(c->at - begin), c->name, cursor_offset(c));
+	return lists;
+}
+
+static struct weights take_weights(const struct fetch *f, struct cursor *c)
+{
+	struct weights w = {0};
+	uint64_t count;
+
+	w.metrics = take_strings(c, &w.count);
+	count = row_count(c, NUMBER_BYTES);
+	w.values = cursor_sub(c, count * NUMBER_BYTES);
+	if (count < w.count)
+		w.count = count;
+	if (f->query->by_label) {
+		w.services = take_strings(c, &count);
+		w.hosts = take_strings(c, &count);
+		w.keys = take_string_lists(c);
+		w.label_values = take_string_lists(c);
+	}
+	if (f->query->by_time) {
+		count = row_count(c, TIME_BYTES);
+		w.times = cursor_sub(c, count * TIME_BYTES);
+	}
+	return w;
+}
+
+static void clear_weight(struct fetch *f)
+{
+	for (size_t i = 0; i < f->metrics.count; i++)
+		f->weight[i] = 0;
+}
+
+/* Adds the next weight. */
+static void add_weight(struct fetch *f, struct weights *w)
+{
+	struct str metric = row_string(&w->metrics);
+	int64_t value = (int64_t)cursor_u64(&w->values);
+	uint32_t index;
+
+	if (!str_table_find(&f->metrics, metric, &index))
+		return; /* it was committed after the others were read */
+	if (__builtin_add_overflow(f->weight[index], value, &f->weight[index]) && f->err == NULL)
+		f->err = error_new(ERROR_INPUT, "the sum of %.*s exceeds 64 bits", STR_ARG(metric));
+}
+
+static uint64_t samples_of(const struct fetch *f)
+{
+	for (uint32_t i = 0; i < f->metrics.count; i++) {
+		if (metric_counts_samples(f->metrics.strings[i], f->units.data[i]))
+			return sample_count(&f->weight[i]);
+	}
+	return UINT64_MAX;
+}
+
+static void take_totals(struct fetch *f, stack_id stack, struct weights *w)
+{
+	clear_weight(f);
+	for (uint64_t i = 0; i < w->count; i++)
+		add_weight(f, w);
+	builder_weight(f->builder, stack, f->weight, samples_of(f));
+}
+
+static label_set_id build_labels(struct fetch *f, struct str service, struct str host,
+	struct cursor *keys, struct cursor *values)
+{
+	struct builder *b = f->builder;
+	uint64_t count = row_count(keys, STRING_BYTES),
+		 value_count = row_count(values, STRING_BYTES);
+	string_id none = builder_string(b, STR(""));
+	label_set_id set = {0};
+	const struct label of_service = {builder_string(b, STR("service")),
+				   builder_string(b, service), 0, none},
+			   of_host = {builder_string(b, STR("host")), builder_string(b, host), 0,
+				   none};
+
+	set = builder_label_set_with(b, set, builder_label(b, &of_service));
+	set = builder_label_set_with(b, set, builder_label(b, &of_host));
+	for (uint64_t i = 0; i < count; i++) {
+		struct str key = row_string(keys),
+			   value = i < value_count ? row_string(values) : STR("");
+		const struct label label = {
+			builder_string(b, key), builder_string(b, value), 0, none};
+
+		set = builder_label_set_with(b, set, builder_label(b, &label));
+	}
+	return set;
+}
+
+/* One of a stack's samples: all metrics of the same labels and time. */
+struct sum {
+	label_set_id labels;
+	uint64_t time_ns;
+	size_t first; /* of its weights */
+};
+
+static void take_samples(struct fetch *f, stack_id stack, struct weights *w)
+{
+	size_t metrics = f->metrics.count;
+	struct map index = {0}; /* by labels and time */
+	VEC(struct sum) sums = {0};
+	VEC(int64_t) weights = {0};
+
+	for (uint64_t i = 0; i < w->count; i++) {
+		struct sum sum = {.time_ns = UINT64_MAX, .first = sums.count * metrics};
+		bool added;
+
+		if (f->query->by_label) {
+			struct str service = row_string(&w->services), host = row_string(&w->hosts);
+
+			sum.labels = build_labels(f, service, host, &w->keys, &w->label_values);
+		}
+		if (f->query->by_time)
+			sum.time_ns =
+				builder_time((cursor_u32(&w->times) - f->first_s) * SECOND_NS);
+		uint32_t at =
+			*map_at(&index, sum.labels.i, sum.time_ns, (uint32_t)sums.count, &added);
+		if (added) {
+			vec_push(&sums, sum);
+			vec_extend(&weights, sums.count * metrics);
+		}
+		clear_weight(f);
+		add_weight(f, w);
+		for (size_t k = 0; k < metrics; k++)
+			weights.data[sums.data[at].first + k] += f->weight[k];
+	}
+	for (size_t i = 0; i < sums.count; i++) {
+		builder_sample(f->builder, stack, (thread_id){NO_ID}, sums.data[i].time_ns,
+			&weights.data[sums.data[i].first]);
+		builder_sample_labels(f->builder, sums.data[i].labels);
+	}
+	map_deinit(&index);
+	vec_deinit(&sums);
+	vec_deinit(&weights);
+}
+
+static struct error *read_stacks(struct fetch *f, struct cursor *c)
+{
+	while (cursor_ok(c) && !cursor_at_end(c)) {
+		uint64_t hash = cursor_u64(c), outer_hash = cursor_u64(c);
+		uint64_t count = row_count(c, NUMBER_BYTES);
+		const uint8_t *frames = cursor_bytes(c, count * NUMBER_BYTES);
+		struct weights w = take_weights(f, c);
+
+		if (!cursor_ok(c))
+			break;
+		stack_id stack = find_stack(f, hash, outer_hash, frames, count);
+		if (f->query->by_label || f->query->by_time)
+			take_samples(f, stack, &w);
+		else
+			take_totals(f, stack, &w);
+		if (f->err)
+			break;
+	}
+	return f->err;
+}
+
+/* ---- the whole ---- */
+
+static void add_up(uint64_t *sum, uint64_t value, bool is_first)
+{
+	if (is_first)
+		*sum = value;
+	else if (value == UINT64_MAX || __builtin_add_overflow(*sum, value, sum))
+		*sum = UINT64_MAX;
+}
+
+/* Sums, as in a merger; unknown as soon as one is, or a part of a recording is left out. */
+static void sum_stats(struct fetch *f, struct profile_stats *stats)
+{
+	uint64_t intervals = 0, asked = 0;
+
+	for (size_t i = 0; i < f->sources.count; i++) {
+		struct source *source = &f->sources.data[i];
+
+		if (source->seen < source->parts)
+			memset(&source->stats, 0xff, sizeof(source->stats));
+		for (const struct stat_field *s = stat_fields; s->name; s++) {
+			uint64_t value =
+				*(const uint64_t *)((const char *)&source->stats + s->offset);
+
+			if (s->offset == offsetof(struct profile_stats, interval_ns))
+				add_up(&intervals, value, i == 0);
+			else if (s->offset == offsetof(struct profile_stats, interval_asked_ns))
+				add_up(&asked, value, i == 0);
+			else
+				add_up((uint64_t *)((char *)stats + s->offset), value, i == 0);
+		}
+	}
+	stats->interval_ns = intervals == UINT64_MAX ? intervals : intervals / f->sources.count;
+	stats->interval_asked_ns = asked == UINT64_MAX ? asked : asked / f->sources.count;
+}
+
+/* The name, if there is only one, else how many there are: "12 hosts". */
+static string_id one_or_count(struct fetch *f, const struct str_table *names, const char *noun)
+{
+	char text[64];
+
+	if (names->count == 1)
+		return builder_string(f->builder, names->strings[0]);
+	snprintf(text, sizeof(text), "%zu %s", names->count, noun);
+	return builder_string(f->builder, str_from(text));
+}
+
+static void describe(struct fetch *f, const char *source)
+{
+	struct builder *b = f->builder;
+	struct builder_header *h = builder_header(b);
+	uint32_t index;
+
+	h->source = builder_string(b, str_from(source));
+	h->format = builder_string(b, STR("store"));
+	h->command = one_or_count(f, &f->commands, "commands");
+	h->host = one_or_count(f, &f->hosts, "hosts");
+	h->start_unix_ns = f->first_s * SECOND_NS;
+	if (str_table_find(&f->metrics, f->default_metric, &index))
+		h->default_metric = (metric_id){index};
+	sum_stats(f, &h->stats);
+	if (f->missing_stacks)
+		builder_note(b, NOTE_LOST, f->missing_stacks,
+			"stacks are not in the store, only their weights");
+	if (f->missing_frames)
+		builder_note(
+			b, NOTE_LOST, f->missing_frames, "frames of stacks are not in the store");
+	for (size_t i = 0; i < f->silent.count; i++)
+		builder_note(b, NOTE_LOST, 1, "a shard is missing, with all of its hosts: %s",
+			f->silent.data[i]);
+}
+
+static struct error *nothing_found(const struct fetch *f)
+{
+	struct strbuf services = {0};
+
+	for (size_t i = 0; i < f->query->services.count && i < SHOWN_MAX; i++)
+		strbuf_printf(&services, "%s%.*s", i ? ", " : " of ",
+			STR_ARG(f->query->services.data[i]));
+	struct error *err = error_new(ERROR_INPUT,
+		"no profile%.*s is in that range; `sonde fleet status` lists what there is",
+		STR_ARG(strbuf_str(&services)));
+	strbuf_deinit(&services);
+	return err;
+}
+
+static struct error *no_shard(const struct fetch *f)
+{
+	return error_new(ERROR_INPUT, "no shard answers: %s", f->silent.data[0]);
+}
+
+/*
+ * Frames and the pieces of stacks are asked for after the stacks, since they were sent before them,
+ * and are read first, since stacks are made of them.
+ */
+static void fetch_weights(struct fetch *f, struct strbuf *sql)
+{
+	struct clickhouse_answer *stacks, *outer;
+
+	f->weight = xcalloc(f->metrics.count, sizeof(*f->weight));
+	select_stacks(f->query, sql);
+	stacks = ask(f, sql);
+	select_outer(f->query, sql);
+	outer = ask(f, sql);
+	select_frames(f->query, sql);
+	read_answers(f, ask(f, sql), read_frames);
+	read_answers(f, outer, read_outer);
+	read_answers(f, stacks, read_stacks);
+}
+
+/* Fills the builder. */
+static void fetch_all(struct fetch *f)
+{
+	struct strbuf sql = {0};
+
+	select_commits(f->query, &sql);
+	read_answers(f, ask(f, &sql), read_commits);
+	if (f->err == NULL && f->silent.count == clickhouse_shard_count(f->clickhouse))
+		f->err = no_shard(f);
+	if (f->err == NULL && f->commits == 0)
+		f->err = nothing_found(f);
+	for (uint32_t i = 0; f->err == NULL && i < f->metrics.count; i++)
+		(void)builder_metric(f->builder, f->metrics.strings[i], f->units.data[i]);
+	if (f->err == NULL)
+		fetch_weights(f, &sql);
+	strbuf_deinit(&sql);
+}
+
+static void fetch_deinit(struct fetch *f)
+{
+	str_table_deinit(&f->metrics);
+	str_table_deinit(&f->services);
+	str_table_deinit(&f->hosts);
+	str_table_deinit(&f->commands);
+	str_table_deinit(&f->formats);
+	vec_deinit(&f->units);
+	vec_deinit(&f->sources);
+	map_deinit(&f->source_index);
+	map_deinit(&f->chain_index);
+	vec_deinit(&f->chains);
+	vec_deinit(&f->chain_frames);
+	map_deinit(&f->piece_index);
+	vec_deinit(&f->pieces);
+	vec_deinit(&f->path);
+	vec_deinit(&f->path_stacks);
+	free(f->weight);
+	free(f->is_silent);
+	for (size_t i = 0; i < f->silent.count; i++)
+		free(f->silent.data[i]);
+	vec_deinit(&f->silent);
+	arena_destroy(f->arena);
+}
+
+struct error *fetch_clickhouse(struct clickhouse *clickhouse, const struct store_query *query,
+	const char *source, struct profile **profile)
+{
+	struct fetch f = {.clickhouse = clickhouse,
+		.query = query,
+		.builder = builder_create(),
+		.arena = arena_create(),
+		.is_silent = xcalloc(clickhouse_shard_count(clickhouse), sizeof(bool))};
+	struct error *err;
+
+	str_table_init(&f.metrics, f.arena);
+	str_table_init(&f.services, f.arena);
+	str_table_init(&f.hosts, f.arena);
+	str_table_init(&f.commands, f.arena);
+	str_table_init(&f.formats, f.arena);
+	fetch_all(&f);
+	err = f.err;
+	if (err == NULL) {
+		describe(&f, source);
+		err = builder_finish(f.builder, profile);
+	} else {
+		builder_destroy(f.builder);
+	}
+	fetch_deinit(&f);
+	return err;
+}

@@ -1,0 +1,564 @@
+/*
+ * A folder as store.
+ *
+ * A recording that is sent is written with its service, host and labels as labels of its samples,
+ * under a name made of when it began and of what it is, so that sending it again replaces it.  A
+ * query reads the recordings that may have something of it, keeps the samples that it asks for, and
+ * adds them up as `sonde merge` does.
+ */
+#include "store/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/folder.h"
+#include "base/map.h"
+#include "formats/readers.h"
+#include "formats/writers.h"
+#include "model/import.h"
+#include "model/merge.h"
+#include "model/part.h"
+#include "store/identity.h"
+#include "store/row_binary.h"
+
+/* Profiles that are added up at once. */
+#define MERGE_MAX 32
+#define DAY_S	  86400
+
+/* ---- sending ---- */
+
+static label_set_id add_label(struct builder *b, label_set_id set, struct str key, struct str value)
+{
+	const struct label label = {
+		builder_string(b, key), builder_string(b, value), 0, builder_string(b, STR(""))};
+
+	return builder_label_set_with(b, set, builder_label(b, &label));
+}
+
+/* What every sample gets, besides its own labels. */
+struct added {
+	struct str service, host;
+	const struct store_rows_options *options;
+};
+
+static bool has_label(const struct profile *p, label_set_id set, struct str key)
+{
+	for (; set.i; set = p->label_sets[set.i].rest) {
+		const struct label *label = &p->labels[p->label_sets[set.i].label.i];
+
+		if (str_equal(profile_string(p, label->key), key))
+			return true;
+	}
+	return false;
+}
+
+static label_set_id complete_labels(struct builder *b, const struct profile *p, label_set_id own,
+	label_set_id set, const struct added *added)
+{
+	if (!has_label(p, own, STR("service")))
+		set = add_label(b, set, STR("service"), added->service);
+	if (!has_label(p, own, STR("host")))
+		set = add_label(b, set, STR("host"), added->host);
+	for (size_t i = 0; i < added->options->label_count; i++)
+		set = add_label(
+			b, set, added->options->labels[i].key, added->options->labels[i].value);
+	return set;
+}
+
+static void copy_samples(struct import *im, const struct added *added)
+{
+	const struct profile *p = im->from;
+	const struct samples *s = &p->samples;
+	int64_t *weight = ARENA_ARRAY(im->scratch, int64_t, p->metric_count);
+
+	for (size_t i = 0; i < s->count; i++) {
+		label_set_id own = s->labels ? s->labels[i] : (label_set_id){0};
+
+		for (size_t m = 0; m < p->metric_count; m++)
+			weight[m] = s->weight[m][i];
+		builder_sample(im->to, im->stacks[s->stack[i].i],
+			s->thread ? im->threads[s->thread[i].i] : (thread_id){NO_ID},
+			s->time_ns ? s->time_ns[i] : UINT64_MAX, weight);
+		if (s->zone)
+			builder_sample_zone(im->to, im->stacks[s->zone[i].i]);
+		builder_sample_labels(im->to,
+			complete_labels(im->to, p, own, import_sample_labels(im, i), added));
+	}
+}
+
+/* A profile of totals has nothing but its command and its host to say whose it is. */
+static void copy_totals(struct import *im, const struct added *added)
+{
+	const struct profile *p = im->from;
+	struct builder_header *header = builder_header(im->to);
+	int64_t *weight = ARENA_ARRAY(im->scratch, int64_t, p->metric_count);
+
+	for (uint32_t stack = 0; stack < p->stack_count; stack++) {
+		if (profile_row(p, stack) == 0)
+			continue;
+		for (size_t m = 0; m < p->metric_count; m++)
+			weight[m] = profile_weight(p, m, stack);
+		builder_weight(im->to, im->stacks[stack], weight,
+			p->row_samples ? profile_samples(p, stack) : UINT64_MAX);
+	}
+	if (added->options->service.size)
+		header->command = builder_string(im->to, added->service);
+	header->host = builder_string(im->to, added->host);
+}
+
+static struct error *label_profile(
+	const struct profile *p, const struct added *added, struct profile **labelled)
+{
+	struct import im;
+	struct arena *scratch = arena_create();
+	struct builder *to = builder_create();
+
+	import_init(&im, p, to, scratch);
+	import_metrics(&im);
+	import_frames(&im);
+	import_stacks(&im);
+	import_threads(&im);
+	import_labels(&im);
+	import_arcs(&im);
+	import_ticks(&im);
+	import_zone_events(&im);
+	import_notes(&im);
+	import_header(&im);
+	if (p->samples.count)
+		copy_samples(&im, added);
+	else
+		copy_totals(&im, added);
+	arena_destroy(scratch);
+	return builder_finish(to, labelled);
+}
+
+static struct str program_name(const struct profile *p)
+{
+	struct str command = profile_string(p, p->command);
+	const char *blank = command.size ? memchr(command.data, ' ', command.size) : NULL;
+	struct str name = str_base_name(
+		(struct str){command.data, blank ? (size_t)(blank - command.data) : command.size});
+
+	return name.size ? name : STR("unknown");
+}
+
+/* "20261127T213000Z-0123456789abcdef.prof". */
+static char *file_name(const struct profile *p, const struct added *added)
+{
+	uint64_t start_s = p->start_unix_ns ? p->start_unix_ns / SECOND_NS : added->options->time_s;
+	time_t seconds = (time_t)start_s;
+	struct strbuf b = {0};
+	struct tm utc;
+	char text[32];
+
+	gmtime_r(&seconds, &utc);
+	strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &utc);
+	row_put_u64(&b, p->start_unix_ns);
+	row_put_string(&b, added->service);
+	row_put_string(&b, added->host);
+	for (size_t i = 0; i < p->metric_count; i++)
+		row_put_u64(&b, (uint64_t)p->total[i]);
+	for (size_t i = 0; i < added->options->label_count; i++) {
+		row_put_string(&b, added->options->labels[i].key);
+		row_put_string(&b, added->options->labels[i].value);
+	}
+	char *name = xasprintf(
+		"%s-%016llx.prof", text, (unsigned long long)identity_bytes(strbuf_str(&b)));
+	strbuf_deinit(&b);
+	return name;
+}
+
+/* Under another name first, so that no reader sees a part of it. */
+static struct error *write_recording(
+	const struct profile *p, const char *folder, const char *name, uint64_t *bytes)
+{
+	const struct writer_options options = {.metric = p->default_metric};
+	char *path = xasprintf("%s/%s", folder, name), *draft = xasprintf("%s.new", path);
+	int fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	struct error *err = NULL, *finish;
+	struct sink sink;
+	struct stat info;
+
+	if (fd < 0) {
+		err = error_system(errno, "%s", draft);
+	} else {
+		sink_init(&sink, fd, draft);
+		err = writer_sonde.write(&sink, p, &options);
+		finish = sink_finish(&sink);
+		if (err)
+			error_destroy(finish);
+		else
+			err = finish;
+		if (fstat(fd, &info) == 0)
+			*bytes = (uint64_t)info.st_size;
+		close(fd);
+		if (err == NULL && rename(draft, path) != 0)
+			err = error_system(errno, "%s", path);
+		if (err)
+			unlink(draft);
+	}
+	free(path);
+	free(draft);
+	return err;
+}
+
+struct error *folder_store_send(const char *folder, const struct profile *profile,
+	const struct store_rows_options *options, struct store_sent *sent)
+{
+	struct added added = {.options = options,
+		.service = options->service.size ? options->service : program_name(profile),
+		.host = options->host.size ? options->host
+					   : profile_string(profile, profile->host)};
+	struct profile *labelled;
+	struct error *err;
+
+	if (profile->samples.count == 0 && options->label_count)
+		return error_new(ERROR_UNSUPPORTED,
+			"%.*s has totals only, no samples that could have labels in a folder",
+			STR_ARG(profile_string(profile, profile->source)));
+	err = label_profile(profile, &added, &labelled);
+	if (err)
+		return err;
+	char *name = file_name(profile, &added);
+	err = write_recording(labelled, folder, name, &sent->bytes);
+	sent->where = xasprintf("%s/%s", folder, name);
+	sent->profiles = 1;
+	sent->stacks = labelled->row_count - 1;
+	sent->frames = labelled->frame_count;
+	sent->pairs = sent->stacks * labelled->metric_count;
+	free(name);
+	profile_destroy(labelled);
+	return err;
+}
+
+/* ---- reading ---- */
+
+/* The value of a label of a sample; data NULL: it has none. */
+static struct str label_value(
+	const struct profile *p, label_set_id set, struct str key, struct strbuf *scratch)
+{
+	for (; set.i; set = p->label_sets[set.i].rest) {
+		label_id id = p->label_sets[set.i].label;
+
+		if (str_equal(profile_string(p, p->labels[id.i].key), key))
+			return profile_label_value(p, id, scratch);
+	}
+	return (struct str){0};
+}
+
+static bool is_named(struct str name, const struct str *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (str_equal(name, names[i]))
+			return true;
+	}
+	return count == 0;
+}
+
+static bool is_in_range(const struct store_query *q, uint64_t time_ns)
+{
+	return time_ns / SECOND_NS >= q->since_s &&
+	       (q->until_s == 0 || time_ns / SECOND_NS < q->until_s);
+}
+
+/* Whether a query asks for samples of that service and host. */
+static bool is_asked(const struct store_query *q, struct str service, struct str host)
+{
+	return is_named(service, q->services.data, q->services.count) &&
+	       is_named(host, q->hosts.data, q->hosts.count);
+}
+
+static bool has_labels(const struct profile *p, label_set_id set, const struct store_query *q)
+{
+	struct strbuf scratch = {0};
+	bool has = true;
+
+	for (size_t i = 0; i < q->labels.count && has; i++) {
+		struct str value = label_value(p, set, q->labels.data[i].key, &scratch);
+
+		has = value.data && str_equal(value, q->labels.data[i].value);
+		strbuf_clear(&scratch);
+	}
+	strbuf_deinit(&scratch);
+	return has;
+}
+
+/* [label set] whether its samples are asked for. */
+static bool *asked_sets(const struct profile *p, const struct store_query *q)
+{
+	bool *asked = xcalloc(p->label_set_count, sizeof(*asked));
+	struct strbuf scratch[2] = {{0}};
+
+	for (uint32_t i = 0; i < p->label_set_count; i++) {
+		label_set_id set = {i};
+		struct str service = label_value(p, set, STR("service"), &scratch[0]),
+			   host = label_value(p, set, STR("host"), &scratch[1]);
+
+		asked[i] = is_asked(q, service.data ? service : program_name(p),
+				   host.data ? host : profile_string(p, p->host)) &&
+			   has_labels(p, set, q);
+		strbuf_clear(&scratch[0]);
+		strbuf_clear(&scratch[1]);
+	}
+	strbuf_deinit(&scratch[0]);
+	strbuf_deinit(&scratch[1]);
+	return asked;
+}
+
+/* *part: what the query asks for of a profile, which is destroyed; NULL: nothing. */
+static struct error *take_part(
+	struct profile *p, const struct store_query *q, struct profile **part)
+{
+	const struct samples *s = &p->samples;
+	size_t count = 0;
+	struct error *err = NULL;
+
+	*part = NULL;
+	if (s->count == 0) {
+		if (q->labels.count == 0 &&
+			is_asked(q, program_name(p), profile_string(p, p->host)) &&
+			is_in_range(q, p->start_unix_ns))
+			*part = p;
+		else
+			profile_destroy(p);
+		return NULL;
+	}
+	bool *sets = asked_sets(p, q), *kept = xcalloc(s->count, sizeof(*kept));
+
+	for (size_t i = 0; i < s->count; i++) {
+		uint64_t time_ns = p->start_unix_ns + (s->time_ns ? s->time_ns[i] : 0);
+
+		kept[i] = sets[s->labels ? s->labels[i].i : 0] && is_in_range(q, time_ns);
+		count += kept[i];
+	}
+	if (count == s->count)
+		*part = p;
+	else if (count)
+		err = profile_part(
+			p, kept, NULL, "a part of what was recorded: a service, or a time", part);
+	if (*part != p)
+		profile_destroy(p);
+	free(sets);
+	free(kept);
+	return err;
+}
+
+/* Profiles to be added up; from time to time they become one. */
+struct sum {
+	struct profile *profiles[MERGE_MAX];
+	size_t count;
+};
+
+static void sum_deinit(struct sum *sum)
+{
+	for (size_t i = 0; i < sum->count; i++)
+		profile_destroy(sum->profiles[i]);
+	sum->count = 0;
+}
+
+static struct error *sum_up(struct sum *sum)
+{
+	struct profile *merged;
+	struct error *err;
+
+	if (sum->count < 2)
+		return NULL;
+	err = profile_merge((const struct profile *const *)sum->profiles, sum->count, &merged);
+	if (err)
+		return err;
+	sum_deinit(sum);
+	sum->profiles[sum->count++] = merged;
+	return NULL;
+}
+
+static bool is_recording(const char *name)
+{
+	return str_ends_with(str_from(name), STR(".prof"));
+}
+
+/* Calls `each` for the recordings in a folder until it fails. */
+static struct error *for_recordings(const char *path, void *context,
+	struct error *(*each)(void *context, const char *file, const struct stat *info))
+{
+	struct folder *folder;
+	struct error *err = folder_open(path, &folder);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < folder_count(folder) && err == NULL; i++) {
+		char *file = xasprintf("%s/%s", path, folder_name(folder, i));
+		struct stat info;
+
+		if (is_recording(file) && lstat(file, &info) == 0 && S_ISREG(info.st_mode))
+			err = each(context, file, &info);
+		free(file);
+	}
+	folder_close(folder);
+	return err;
+}
+
+struct fetch_context {
+	struct sum sum;
+	const struct store_query *query;
+};
+
+static struct error *add_file(void *context, const char *file, const struct stat *info)
+{
+	struct fetch_context *c = context;
+	struct profile *profile, *part;
+	struct error *err;
+
+	/* One that was whole before the range began has nothing of it. */
+	if ((uint64_t)info->st_mtim.tv_sec < c->query->since_s)
+		return NULL;
+	err = profile_read(file, NULL, &profile);
+	if (err == NULL)
+		err = take_part(profile, c->query, &part);
+	if (err || part == NULL)
+		return err;
+	c->sum.profiles[c->sum.count++] = part;
+	return c->sum.count == MERGE_MAX ? sum_up(&c->sum) : NULL;
+}
+
+struct error *folder_store_fetch(
+	const char *folder, const struct store_query *query, struct profile **profile)
+{
+	struct fetch_context c = {.query = query};
+	struct error *err = for_recordings(folder, &c, add_file);
+
+	if (err == NULL)
+		err = sum_up(&c.sum);
+	if (err == NULL && c.sum.count == 0)
+		err = error_new(ERROR_INPUT,
+			"%s: no recording of that service, host and range; "
+			"`sonde fleet status` lists what there is",
+			folder);
+	if (err) {
+		sum_deinit(&c.sum);
+		return err;
+	}
+	*profile = c.sum.profiles[0];
+	return NULL;
+}
+
+/* ---- keeping it ---- */
+
+struct error *folder_store_init(const char *folder, size_t *changed)
+{
+	*changed = mkdir(folder, 0755) == 0;
+	if (!*changed && errno != EEXIST)
+		return error_system(errno, "%s", folder);
+	return NULL;
+}
+
+/* Adds what a profile has of each service and host. */
+static void add_status(const char *folder, const struct profile *p, struct store_status *status)
+{
+	const struct samples *s = &p->samples;
+	struct strbuf scratch[2] = {{0}};
+
+	for (size_t i = 0; i < (s->count ? p->label_set_count : 1); i++) {
+		label_set_id set = {(uint32_t)i};
+		struct str service = label_value(p, set, STR("service"), &scratch[0]),
+			   host = label_value(p, set, STR("host"), &scratch[1]);
+		uint64_t start_s = p->start_unix_ns / SECOND_NS, samples = 0;
+		struct store_status_row *row = NULL;
+
+		for (size_t k = 0; k < s->count; k++)
+			samples += (s->labels ? s->labels[k].i : 0) == i;
+		if (s->count && samples == 0)
+			continue;
+		service = service.data ? service : program_name(p);
+		host = host.data ? host : profile_string(p, p->host);
+		for (size_t k = 0; k < status->rows.count && row == NULL; k++) {
+			struct store_status_row *r = &status->rows.data[k];
+
+			if (str_equal(str_from(r->service), service) &&
+				str_equal(str_from(r->host), host))
+				row = r;
+		}
+		if (row == NULL) {
+			vec_push(&status->rows,
+				(struct store_status_row){.shard = xstrdup(folder),
+					.service = xstrndup(service.data, service.size),
+					.host = xstrndup(host.data, host.size),
+					.first_s = start_s});
+			row = &status->rows.data[status->rows.count - 1];
+		}
+		row->first_s = start_s < row->first_s ? start_s : row->first_s;
+		row->last_s = start_s > row->last_s ? start_s : row->last_s;
+		row->received_s = row->last_s;
+		row->profiles++;
+		row->pairs += s->count ? samples : p->row_count - 1;
+		strbuf_clear(&scratch[0]);
+		strbuf_clear(&scratch[1]);
+	}
+	strbuf_deinit(&scratch[0]);
+	strbuf_deinit(&scratch[1]);
+}
+
+struct status_context {
+	const char *folder;
+	struct store_status *status;
+	uint64_t files, bytes;
+};
+
+static struct error *read_status(void *context, const char *file, const struct stat *info)
+{
+	struct status_context *c = context;
+	struct profile *profile;
+	struct error *err = profile_read(file, NULL, &profile);
+
+	c->files++;
+	c->bytes += (uint64_t)info->st_size;
+	if (err) {
+		vec_push(&c->status->errors, err);
+		return NULL;
+	}
+	add_status(c->folder, profile, c->status);
+	profile_destroy(profile);
+	return NULL;
+}
+
+struct error *folder_store_status(const char *folder, struct store_status *status)
+{
+	struct status_context c = {folder, status, 0, 0};
+	struct error *err = for_recordings(folder, &c, read_status);
+
+	vec_push(&status->tables,
+		(struct store_table_row){xstrdup(folder), xstrdup("recordings"), c.files, c.bytes});
+	return err;
+}
+
+struct retain_context {
+	uint64_t before_s;
+	size_t dropped;
+};
+
+static struct error *drop_old(void *context, const char *file, const struct stat *info)
+{
+	struct retain_context *c = context;
+
+	if ((uint64_t)info->st_mtim.tv_sec >= c->before_s)
+		return NULL;
+	if (unlink(file) != 0)
+		return error_system(errno, "%s", file);
+	c->dropped++;
+	return NULL;
+}
+
+struct error *folder_store_retain(const char *folder, const struct store_retention *retention,
+	uint64_t now_s, size_t *dropped)
+{
+	uint64_t age_s = (uint64_t)retention->profile_days * DAY_S;
+	struct retain_context c = {age_s && age_s < now_s ? now_s - age_s : 0, 0};
+	struct error *err = for_recordings(folder, &c, drop_old);
+
+	*dropped = c.dropped;
+	return err;
+}

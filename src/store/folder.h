@@ -1,0 +1,23 @@
+#ifndef SONDE_STORE_FOLDER_H
+#define SONDE_STORE_FOLDER_H
+
+/*
+ * A folder of recordings as a store: what an agent writes, or `sonde push` puts there.
+ *
+ *	DIR/NAME.prof            a recording; samples with the label "service" are that service's,
+ *	                         others that of the recorded command
+ *	DIR/SERVICE/NAME.prof    a recording of that service
+ */
+
+#include "store/store.h"
+
+must_use struct error *folder_store_send(const char *folder, const struct profile *profile,
+	const struct store_rows_options *options, struct store_sent *sent);
+must_use struct error *folder_store_fetch(
+	const char *folder, const struct store_query *query, struct profile **profile);
+must_use struct error *folder_store_init(const char *folder, size_t *changed);
+must_use struct error *folder_store_status(const char *folder, struct store_status *status);
+must_use struct error *folder_store_retain(const char *folder,
+	const struct store_retention *retention, uint64_t now_s, size_t *dropped);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * XXH3 (Yann Collet), from the header of libxxhash: its results have been fixed since version 0.8.
+ * What is hashed is RowBinary, so that no two things have the same bytes.
+ */
+#include "store/identity.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "store/row_binary.h"
+
+uint64_t identity_bytes(struct str bytes)
+{
+	return XXH3_64bits(bytes.data, bytes.size);
+}
+
+uint64_t identity_after(uint64_t before, uint64_t next)
+{
+	uint8_t bytes[16];
+
+	for (size_t i = 0; i < 8; i++) {
+		bytes[i] = (uint8_t)(before >> (8 * i));
+		bytes[8 + i] = (uint8_t)(next >> (8 * i));
+	}
+	return XXH3_64bits(bytes, sizeof(bytes));
+}
+
+uint64_t identity_frame(const struct profile *p, const struct frame *frame, struct strbuf *scratch)
+{
+	const struct function *f = &p->functions[frame->function.i];
+
+	strbuf_clear(scratch);
+	if (f->object.i != NO_ID) {
+		const struct object *o = &p->objects[f->object.i];
+
+		row_put_u8(scratch, (uint8_t)o->kind);
+		row_put_string(scratch, profile_string(p, o->path));
+		row_put_string(scratch, profile_string(p, o->build_id));
+	}
+	row_put_u64(scratch, frame->obj_addr);
+	row_put_string(scratch, profile_string(p, f->name));
+	row_put_string(scratch, profile_string(p, f->file));
+	row_put_u32(scratch, f->line);
+	row_put_string(scratch, profile_string(p, frame->file));
+	row_put_u32(scratch, frame->line);
+	row_put_u8(scratch, frame->is_inline);
+	return identity_bytes(strbuf_str(scratch));
+}
+
+uint64_t identity_service(struct str service)
+{
+	return identity_bytes(service);
+}

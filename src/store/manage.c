@@ -1,0 +1,291 @@
+/*
+ * Making and keeping the tables of ClickHouse servers.  Every statement may run again, and runs in
+ * each shard by itself, as ON CLUSTER would need a coordinator.
+ */
+#include "store/manage.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "store/row_binary.h"
+
+#define DAY_S 86400
+
+/* ---- tables ---- */
+
+static struct error *run_statements(struct clickhouse *c, size_t shard, struct str statements)
+{
+	struct error *err = NULL;
+
+	while (statements.size && err == NULL) {
+		struct strbuf answer = {0};
+
+		err = clickhouse_ask_one(c, shard, str_take_item(&statements), &answer);
+		strbuf_deinit(&answer);
+	}
+	return err;
+}
+
+/* *version: of the schema that a shard has; 0: none. */
+static struct error *read_schema(struct clickhouse *c, size_t shard, uint64_t *version)
+{
+	struct strbuf answer = {0};
+	struct error *err = clickhouse_ask_one(
+		c, shard, STR("EXISTS TABLE schema FORMAT TabSeparated"), &answer);
+
+	*version = 0;
+	if (err == NULL && str_starts_with(strbuf_str(&answer), STR("1"))) {
+		strbuf_deinit(&answer);
+		err = clickhouse_ask_one(c, shard,
+			STR("SELECT max(version) FROM schema FORMAT TabSeparated"), &answer);
+		if (err == NULL)
+			*version = strtoull(answer.data, NULL, 10);
+	}
+	strbuf_deinit(&answer);
+	return err;
+}
+
+static struct error *init_shard(struct clickhouse *c, size_t shard, struct str version,
+	const struct store_retention *retention, size_t *changed)
+{
+	enum store_dialect dialect;
+	struct strbuf statements = {0};
+	uint64_t schema;
+	struct error *err = store_dialect_of(version, &dialect);
+
+	if (err == NULL)
+		err = read_schema(c, shard, &schema);
+	if (err == NULL && schema > STORE_SCHEMA_VERSION)
+		err = error_new(ERROR_UNSUPPORTED,
+			"its tables are of version %" PRIu64 ", which a newer sonde has made",
+			schema);
+	if (err)
+		return error_prefix(err, "%s", clickhouse_shard_name(c, shard));
+	if (schema < STORE_SCHEMA_VERSION) {
+		store_schema_statements(dialect, retention, &statements);
+		err = run_statements(c, shard, strbuf_str(&statements));
+		*changed += err == NULL;
+	}
+	strbuf_deinit(&statements);
+	return err;
+}
+
+/* The first error of those of all shards; the others are freed. */
+static struct error *first_error(struct clickhouse_answer *answers, size_t count)
+{
+	struct error *first = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		if (first == NULL)
+			first = answers[i].err;
+		else
+			error_destroy(answers[i].err);
+		answers[i].err = NULL;
+	}
+	return first;
+}
+
+static void free_answers(struct clickhouse_answer *answers, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		error_destroy(answers[i].err);
+		strbuf_deinit(&answers[i].bytes);
+	}
+	free(answers);
+}
+
+/* In every shard, or an error. */
+static struct error *ask_all(struct clickhouse *c, struct str sql, bool without_database,
+	struct clickhouse_answer **answers)
+{
+	size_t count = clickhouse_shard_count(c);
+
+	*answers = xcalloc(count, sizeof(**answers));
+	clickhouse_ask(c, sql, without_database, *answers);
+	return first_error(*answers, count);
+}
+
+struct error *manage_init(struct clickhouse *c, const char *database,
+	const struct store_retention *retention, size_t *changed)
+{
+	size_t count = clickhouse_shard_count(c);
+	struct clickhouse_answer *made = NULL, *versions = NULL;
+	char *create = xasprintf("CREATE DATABASE IF NOT EXISTS %s", database);
+	struct error *err = ask_all(c, str_from(create), true, &made);
+
+	free(create);
+	free_answers(made, count);
+	*changed = 0;
+	if (err)
+		return err;
+	err = ask_all(c, STR("SELECT version() FORMAT TabSeparated"), true, &versions);
+	for (size_t i = 0; i < count && err == NULL; i++)
+		err = init_shard(c, i, strbuf_str(&versions[i].bytes), retention, changed);
+	free_answers(versions, count);
+	return err;
+}
+
+/* ---- status ---- */
+
+static const char status_sql[] =
+	"SELECT service, host, toUInt32(min(time)) AS first_time, toUInt32(max(time)) AS "
+	"last_time, "
+	"toUInt32(max(received)) AS last_received, count() AS profile_count, sum(pairs) AS "
+	"pair_count "
+	"FROM commits FINAL GROUP BY service, host ORDER BY service, host FORMAT RowBinary";
+static const char tables_sql[] =
+	"SELECT table, sum(rows) AS row_count, sum(bytes) AS byte_count FROM system.parts "
+	"WHERE active AND database = currentDatabase() GROUP BY table ORDER BY table "
+	"FORMAT RowBinary";
+
+static char *copy(struct str s)
+{
+	return xstrndup(s.data, s.size);
+}
+
+static void read_status(struct store_status *status, const char *shard, struct cursor *c)
+{
+	while (cursor_ok(c) && !cursor_at_end(c)) {
+		struct store_status_row row = {0};
+		struct str service = row_string(c), host = row_string(c);
+
+		row.first_s = cursor_u32(c);
+		row.last_s = cursor_u32(c);
+		row.received_s = cursor_u32(c);
+		row.profiles = cursor_u64(c);
+		row.pairs = cursor_u64(c);
+		if (!cursor_ok(c))
+			break;
+		row.shard = xstrdup(shard);
+		row.service = copy(service);
+		row.host = copy(host);
+		vec_push(&status->rows, row);
+	}
+}
+
+static void read_tables(struct store_status *status, const char *shard, struct cursor *c)
+{
+	while (cursor_ok(c) && !cursor_at_end(c)) {
+		struct store_table_row row = {0};
+		struct str table = row_string(c);
+
+		row.rows = cursor_u64(c);
+		row.bytes = cursor_u64(c);
+		if (!cursor_ok(c))
+			break;
+		row.shard = xstrdup(shard);
+		row.table = copy(table);
+		vec_push(&status->tables, row);
+	}
+}
+
+/* Each shard's answer, read with `read`; a shard that fails is one of the errors. */
+static void ask_status(struct clickhouse *clickhouse, struct store_status *status, struct str sql,
+	void (*read)(struct store_status *status, const char *shard, struct cursor *c))
+{
+	size_t count = clickhouse_shard_count(clickhouse);
+	struct clickhouse_answer *answers = xcalloc(count, sizeof(*answers));
+
+	clickhouse_ask(clickhouse, sql, false, answers);
+	for (size_t i = 0; i < count; i++) {
+		const char *shard = clickhouse_shard_name(clickhouse, i);
+		struct cursor c;
+
+		cursor_init(&c, answers[i].bytes.data, answers[i].bytes.size, shard, 0);
+		if (answers[i].err == NULL) {
+			read(status, shard, &c);
+			answers[i].err = cursor_error(&c);
+		}
+		if (answers[i].err)
+			vec_push(&status->errors, answers[i].err);
+		answers[i].err = NULL;
+	}
+	free_answers(answers, count);
+}
+
+struct error *manage_status(struct clickhouse *c, struct store_status *status)
+{
+	ask_status(c, status, STR(status_sql), read_status);
+	/* A shard that failed once is not asked, and named, again. */
+	if (status->errors.count == 0)
+		ask_status(c, status, STR(tables_sql), read_tables);
+	return NULL;
+}
+
+/* ---- retention ---- */
+
+/* The name of the partition of a time: its day or month. */
+static void put_partition(struct strbuf *b, uint64_t time_s, bool is_month)
+{
+	time_t seconds = (time_t)time_s;
+	struct tm utc;
+	char text[16];
+
+	gmtime_r(&seconds, &utc);
+	strftime(text, sizeof(text), is_month ? "%Y%m" : "%Y%m%d", &utc);
+	strbuf_add(b, str_from(text));
+}
+
+/* Drops the partitions of a shard's table that are before the one of `before_s`. */
+static struct error *drop_before(struct clickhouse *c, size_t shard, const char *table,
+	uint64_t before_s, bool is_month, size_t *dropped)
+{
+	struct strbuf sql = {0}, answer = {0};
+	struct error *err;
+
+	strbuf_printf(&sql,
+		"SELECT DISTINCT partition FROM system.parts WHERE active AND "
+		"database = currentDatabase() AND table = '%s' AND toUInt32(partition) < ",
+		table);
+	put_partition(&sql, before_s, is_month);
+	strbuf_add(&sql, STR(" FORMAT TabSeparated"));
+	err = clickhouse_ask_one(c, shard, strbuf_str(&sql), &answer);
+	struct str rest = strbuf_str(&answer);
+
+	while (err == NULL && rest.size) {
+		struct str partition = str_take_line(&rest);
+		struct strbuf none = {0};
+
+		strbuf_clear(&sql);
+		strbuf_printf(&sql, "ALTER TABLE %s DROP PARTITION %llu", table,
+			strtoull(partition.data, NULL, 10));
+		err = clickhouse_ask_one(c, shard, strbuf_str(&sql), &none);
+		*dropped += err == NULL;
+		strbuf_deinit(&none);
+	}
+	strbuf_deinit(&answer);
+	strbuf_deinit(&sql);
+	return err;
+}
+
+struct error *manage_retain(struct clickhouse *c, const struct store_retention *retention,
+	uint64_t now_s, size_t *dropped)
+{
+	const struct {
+		const char *table;
+		unsigned days;
+		bool is_month;
+	} tables[] = {
+		{"profiles", retention->profile_days, false},
+		{"stacks", retention->stack_days, true},
+		{"commits", retention->hour_days, true},
+		{"hours", retention->hour_days, true},
+		{"hour_commits", retention->hour_days, true},
+	};
+	struct error *err = NULL;
+
+	*dropped = 0;
+	for (size_t shard = 0; shard < clickhouse_shard_count(c); shard++) {
+		for (size_t i = 0; i < ARRAY_SIZE(tables) && err == NULL; i++) {
+			uint64_t age_s = (uint64_t)tables[i].days * DAY_S;
+
+			if (age_s && age_s < now_s)
+				err = drop_before(c, shard, tables[i].table, now_s - age_s,
+					tables[i].is_month, dropped);
+		}
+	}
+	return err;
+}

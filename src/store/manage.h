@@ -1,0 +1,13 @@
+#ifndef SONDE_STORE_MANAGE_H
+#define SONDE_STORE_MANAGE_H
+
+#include "store/store.h"
+
+/* What store.h says of ClickHouse servers. */
+must_use struct error *manage_init(struct clickhouse *c, const char *database,
+	const struct store_retention *retention, size_t *changed);
+must_use struct error *manage_status(struct clickhouse *c, struct store_status *status);
+must_use struct error *manage_retain(struct clickhouse *c, const struct store_retention *retention,
+	uint64_t now_s, size_t *dropped);
+
+#endif

@@ -1,0 +1,759 @@
+/*
+ * Turns a profile into rows of a store's tables.
+ *
+ * Samples are sorted by their profile in the store (a service, labels, an interval) and by their
+ * stack, so that one pass sums each pair of both.  Which rows belong together is known by hashes
+ * of contents, so the same profile gives the same rows wherever and however often it is sent.
+ */
+#include "store/rows.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/map.h"
+#include "base/sort.h"
+#include "store/identity.h"
+#include "store/row_binary.h"
+#include "store/schema.h"
+
+#define PART_BYTES     ((size_t)8 << 20)
+#define HOST_NAME_MAX_ 256
+#define NO_MODULE      UINT8_MAX
+
+/* A profile in the store: the samples of one service, one set of labels and one interval. */
+struct group {
+	struct str service;
+	const struct store_label *labels; /* sorted by key and value */
+	size_t label_count;
+	uint64_t interval; /* its number since 1970; 0 if the profile is not divided */
+};
+
+/* A stack of a service that has weight. */
+struct used_stack {
+	uint64_t hash;
+	uint32_t stack;
+};
+
+struct maker {
+	const struct profile *profile;
+	const struct store_rows_options *options;
+	struct store_rows *rows;
+	struct arena *arena;
+	struct str service, host, command; /* the profile's own */
+	uint64_t source_id;
+	uint64_t *frame_ids;	   /* [frame] */
+	uint64_t *stack_hashes;	   /* [stack] in the service of the group at hand */
+	struct str hashed_service; /* which one that is; data NULL: none yet */
+	bool *is_used_frame;	   /* [frame] its row was written */
+	struct map used_stacks;	   /* hashes whose rows were written */
+	struct str_table groups;   /* by what identifies them */
+	VEC(struct group) group_list;
+	struct str_table services; /* of groups */
+	VEC(uint32_t) parts;	   /* [service] its groups */
+	/* Its own, and "samples" where these are known but no metric counts them. */
+	size_t metric_count;
+};
+
+/* ---- metrics ---- */
+
+static bool has_sample_metric(const struct profile *p)
+{
+	for (size_t i = 0; i < p->metric_count; i++) {
+		if (metric_counts_samples(profile_string(p, p->metrics[i].name),
+			    profile_string(p, p->metrics[i].unit)))
+			return true;
+	}
+	return false;
+}
+
+static struct str metric_name(const struct maker *m, size_t metric)
+{
+	const struct profile *p = m->profile;
+
+	return metric < p->metric_count ? profile_string(p, p->metrics[metric].name)
+					: STR("samples");
+}
+
+static struct str metric_unit(const struct maker *m, size_t metric)
+{
+	const struct profile *p = m->profile;
+
+	return metric < p->metric_count ? profile_string(p, p->metrics[metric].unit) : STR("count");
+}
+
+/* ---- bodies ---- */
+
+/* The part that the next row goes to. */
+static struct strbuf *body_part(struct store_body *body)
+{
+	size_t count = body->parts.count;
+
+	if (count == 0 || body->parts.data[count - 1].size >= PART_BYTES)
+		vec_push(&body->parts, (struct strbuf){0});
+	return &body->parts.data[body->parts.count - 1];
+}
+
+static void body_deinit(struct store_body *body)
+{
+	for (size_t i = 0; i < body->parts.count; i++)
+		strbuf_deinit(&body->parts.data[i]);
+	vec_deinit(&body->parts);
+}
+
+void store_rows_deinit(struct store_rows *rows)
+{
+	body_deinit(&rows->frames);
+	body_deinit(&rows->stacks);
+	body_deinit(&rows->profiles);
+	body_deinit(&rows->commits);
+	strbuf_deinit(&rows->left_labels);
+	strbuf_deinit(&rows->host);
+}
+
+/* ---- frames and stacks ---- */
+
+static void number_frames(struct maker *m)
+{
+	const struct profile *p = m->profile;
+	struct strbuf scratch = {0};
+
+	m->frame_ids = ARENA_ARRAY(m->arena, uint64_t, p->frame_count);
+	m->is_used_frame = ARENA_ARRAY(m->arena, bool, p->frame_count);
+	for (size_t i = 0; i < p->frame_count; i++)
+		m->frame_ids[i] = identity_frame(p, &p->frames[i], &scratch);
+	strbuf_deinit(&scratch);
+}
+
+/* The hashes of all stacks, in a service. */
+static void number_stacks(struct maker *m, struct str service)
+{
+	const struct profile *p = m->profile;
+
+	if (m->hashed_service.data && str_equal(m->hashed_service, service))
+		return;
+	m->hashed_service = service;
+	m->stack_hashes[0] = identity_service(service);
+	for (uint32_t i = 1; i < p->stack_count; i++)
+		m->stack_hashes[i] = identity_after(m->stack_hashes[profile_stack_parent(p, i)],
+			m->frame_ids[p->stack_frame[i].i]);
+}
+
+static void put_frame(struct maker *m, uint32_t frame)
+{
+	const struct profile *p = m->profile;
+	const struct frame *f = &p->frames[frame];
+	const struct function *function = &p->functions[f->function.i];
+	const struct object *object =
+		function->object.i == NO_ID ? NULL : &p->objects[function->object.i];
+	struct strbuf *b = body_part(&m->rows->frames);
+
+	row_put_u64(b, m->frame_ids[frame]);
+	row_put_u8(b, 0);  /* depth */
+	row_put_u32(b, 0); /* version */
+	row_put_u8(b, object ? (uint8_t)object->kind : NO_MODULE);
+	row_put_string(b, object ? profile_string(p, object->path) : STR(""));
+	row_put_string(b, object ? profile_string(p, object->build_id) : STR(""));
+	row_put_u64(b, f->obj_addr);
+	row_put_string(b, profile_string(p, function->name));
+	row_put_string(b, profile_string(p, function->aliases));
+	row_put_string(b, profile_string(p, function->file));
+	row_put_u32(b, function->line);
+	row_put_string(b, profile_string(p, f->file));
+	row_put_u32(b, f->line);
+	row_put_u8(b, f->is_inline);
+	m->rows->frame_count++;
+}
+
+static void use_frame(struct maker *m, uint32_t frame)
+{
+	if (m->is_used_frame[frame])
+		return;
+	m->is_used_frame[frame] = true;
+	put_frame(m, frame);
+}
+
+/* Writes the piece of a stack from `stack`, its last frame, to the piece's first frame. */
+static void put_piece(struct maker *m, uint32_t stack, uint32_t outer, size_t count, bool is_outer)
+{
+	const struct profile *p = m->profile;
+	uint32_t frames[STORE_FRAMES_MAX];
+	struct strbuf *b = body_part(&m->rows->stacks);
+	uint32_t at = stack;
+
+	for (size_t i = count; i > 0; i--, at = profile_stack_parent(p, at))
+		frames[i - 1] = p->stack_frame[at].i;
+	row_put_string(b, m->hashed_service);
+	row_put_u64(b, m->stack_hashes[stack]);
+	row_put_u32(b, (uint32_t)m->options->received_s);
+	row_put_u64(b, outer ? m->stack_hashes[outer] : 0);
+	row_put_u8(b, is_outer);
+	row_put_count(b, count);
+	for (size_t i = 0; i < count; i++) {
+		use_frame(m, frames[i]);
+		row_put_u64(b, m->frame_ids[frames[i]]);
+	}
+	m->rows->stack_count++;
+}
+
+/* Writes a stack of the service at hand, once, with the pieces of its outer frames. */
+static void use_stack(struct maker *m, uint32_t stack)
+{
+	const struct profile *p = m->profile;
+	VEC(uint32_t) ends = {0}; /* of the pieces, innermost first */
+	size_t depth = 0, first;
+	bool is_new = true;
+
+	for (uint32_t at = stack; at; at = profile_stack_parent(p, at))
+		depth++;
+	/* The innermost piece has what is left. */
+	first = depth ? (depth - 1) % STORE_FRAMES_MAX + 1 : 0;
+	vec_push(&ends, stack);
+	for (size_t left = depth, count = first; left > count; count = STORE_FRAMES_MAX) {
+		uint32_t at = ends.data[ends.count - 1];
+
+		left -= count;
+		for (size_t i = 0; i < count; i++)
+			at = profile_stack_parent(p, at);
+		vec_push(&ends, at);
+	}
+	for (size_t i = 0; i < ends.count && is_new; i++) {
+		uint32_t end = ends.data[i], outer = i + 1 < ends.count ? ends.data[i + 1] : 0;
+
+		/* The whole stack and a piece of deeper ones are separate rows. */
+		(void)map_at(&m->used_stacks, m->stack_hashes[end], i > 0, 0, &is_new);
+		if (is_new)
+			put_piece(m, end, outer, i ? STORE_FRAMES_MAX : first, i > 0);
+	}
+	vec_deinit(&ends);
+}
+
+/* ---- groups ---- */
+
+static int compare_labels(const void *a, const void *b)
+{
+	const struct store_label *x = a, *y = b;
+	int order = str_compare(x->key, y->key);
+
+	return order ? order : str_compare(x->value, y->value);
+}
+
+static bool is_of_services(struct str key)
+{
+	return str_equal(key, STR("unit")) || str_equal(key, STR("container")) ||
+	       str_equal(key, STR("command"));
+}
+
+static void note_left_label(struct maker *m, struct str key)
+{
+	struct strbuf *left = &m->rows->left_labels;
+	struct str rest = strbuf_str(left);
+
+	while (rest.size) {
+		const char *comma = memchr(rest.data, ',', rest.size);
+		struct str item = {rest.data, comma ? (size_t)(comma - rest.data) : rest.size};
+
+		if (str_equal(item, key))
+			return;
+		rest.data += item.size + (comma ? 2 : 0);
+		rest.size -= item.size + (comma ? 2 : 0);
+	}
+	if (left->size)
+		strbuf_add(left, STR(", "));
+	strbuf_add(left, key);
+}
+
+static struct str arena_value(struct maker *m, label_id label)
+{
+	struct strbuf scratch = {0};
+	struct str value = arena_str(m->arena, profile_label_value(m->profile, label, &scratch));
+
+	strbuf_deinit(&scratch);
+	return value;
+}
+
+/* The service and labels of samples with that set; the interval is 0. */
+static struct group make_group(struct maker *m, label_set_id set)
+{
+	const struct profile *p = m->profile;
+	const struct store_rows_options *o = m->options;
+	size_t own = profile_label_count(p, set), count = 0;
+	label_id *ids = ARENA_ARRAY(m->arena, label_id, own);
+	struct store_label *labels =
+		ARENA_ARRAY(m->arena, struct store_label, own + o->label_count);
+	struct group group = {.service = m->service, .labels = labels};
+
+	profile_label_ids(p, set, ids);
+	for (size_t i = 0; i < own; i++) {
+		struct str key = profile_string(p, p->labels[ids[i].i].key);
+
+		if (str_equal(key, STR("service"))) {
+			if (o->service.size == 0)
+				group.service = arena_value(m, ids[i]);
+		} else if (o->all_labels || is_of_services(key)) {
+			labels[count++] = (struct store_label){key, arena_value(m, ids[i])};
+		} else {
+			note_left_label(m, key);
+		}
+	}
+	for (size_t i = 0; i < o->label_count; i++)
+		labels[count++] = o->labels[i];
+	qsort(labels, count, sizeof(*labels), compare_labels);
+	for (size_t i = 0; i < count; i++) {
+		if (group.label_count &&
+			compare_labels(&labels[group.label_count - 1], &labels[i]) == 0)
+			continue;
+		labels[group.label_count++] = labels[i];
+	}
+	return group;
+}
+
+static void put_labels(const struct group *group, struct strbuf *b)
+{
+	row_put_count(b, group->label_count);
+	for (size_t i = 0; i < group->label_count; i++)
+		row_put_string(b, group->labels[i].key);
+	row_put_count(b, group->label_count);
+	for (size_t i = 0; i < group->label_count; i++)
+		row_put_string(b, group->labels[i].value);
+}
+
+/* The number of the group, which is added if it is new. */
+static uint32_t intern_group(struct maker *m, const struct group *group)
+{
+	struct strbuf key = {0};
+
+	row_put_string(&key, group->service);
+	put_labels(group, &key);
+	row_put_u64(&key, group->interval);
+	uint32_t number = str_table_intern(&m->groups, strbuf_str(&key));
+	strbuf_deinit(&key);
+	if (number < m->group_list.count)
+		return number;
+	uint32_t service = str_table_intern(&m->services, group->service);
+	vec_extend(&m->parts, m->services.count);
+	m->parts.data[service]++;
+	vec_push(&m->group_list, *group);
+	return number;
+}
+
+/* Since 1970, in ns. */
+static uint64_t start_ns(const struct maker *m)
+{
+	return m->profile->start_unix_ns ? m->profile->start_unix_ns
+					 : m->options->time_s * SECOND_NS;
+}
+
+static bool is_divided(const struct maker *m)
+{
+	return m->options->every_s && m->profile->samples.time_ns;
+}
+
+static uint64_t interval_of(const struct maker *m, size_t sample)
+{
+	const uint64_t *time_ns = m->profile->samples.time_ns;
+
+	if (!is_divided(m))
+		return 0;
+	return (start_ns(m) + time_ns[sample]) / SECOND_NS / m->options->every_s;
+}
+
+/* Samples, by group and stack; the caller frees them. */
+static struct sort_item *sort_samples(struct maker *m)
+{
+	const struct samples *s = &m->profile->samples;
+	struct sort_item *items = xcalloc(s->count, sizeof(*items));
+	/* Sets of labels that samples have, as groups without interval. */
+	struct group *of_set = ARENA_ARRAY(m->arena, struct group, m->profile->label_set_count);
+	bool *is_made = ARENA_ARRAY(m->arena, bool, m->profile->label_set_count);
+	/* By set and interval. */
+	struct map numbers = {0};
+
+	for (size_t i = 0; i < s->count; i++) {
+		label_set_id set = s->labels ? s->labels[i] : (label_set_id){0};
+		uint64_t interval = interval_of(m, i);
+		bool added;
+		uint32_t *number = map_at(&numbers, set.i, interval, 0, &added);
+
+		if (added) {
+			if (!is_made[set.i])
+				of_set[set.i] = make_group(m, set);
+			is_made[set.i] = true;
+			struct group group = of_set[set.i];
+			group.interval = interval;
+			*number = intern_group(m, &group);
+		}
+		items[i] = (struct sort_item){(uint64_t)*number << 32 | s->stack[i].i, (uint32_t)i};
+	}
+	map_deinit(&numbers);
+	sort_items(items, s->count);
+	return items;
+}
+
+/* ---- profiles ---- */
+
+/* The pairs of one group: its stacks, ascending, and their weights. */
+struct pairs {
+	VEC(uint32_t) stacks;
+	VEC(int64_t) weights; /* [stack][metric] */
+};
+
+static uint64_t time_of(const struct maker *m, const struct group *group)
+{
+	return is_divided(m) ? group->interval * m->options->every_s : start_ns(m) / SECOND_NS;
+}
+
+static uint32_t duration_of(const struct maker *m)
+{
+	uint64_t duration_ns = m->profile->stats.duration_ns;
+
+	if (is_divided(m))
+		return m->options->every_s;
+	if (duration_ns == UINT64_MAX)
+		return 0;
+	uint64_t seconds = (duration_ns + SECOND_NS - 1) / SECOND_NS;
+	return seconds > UINT32_MAX ? UINT32_MAX : (uint32_t)seconds;
+}
+
+static uint64_t profile_id(const struct maker *m, const struct group *group)
+{
+	struct strbuf b = {0};
+
+	row_put_u64(&b, m->source_id);
+	row_put_string(&b, group->service);
+	put_labels(group, &b);
+	row_put_u64(&b, time_of(m, group));
+	uint64_t id = identity_bytes(strbuf_str(&b));
+	strbuf_deinit(&b);
+	return id;
+}
+
+static int64_t pair_weight(
+	const struct maker *m, const struct pairs *pairs, size_t i, size_t metric)
+{
+	return pairs->weights.data[i * m->metric_count + metric];
+}
+
+static uint64_t batch_id(const struct maker *m, const struct pairs *pairs)
+{
+	struct strbuf b = {0};
+
+	for (size_t i = 0; i < pairs->stacks.count; i++) {
+		row_put_u64(&b, m->stack_hashes[pairs->stacks.data[i]]);
+		for (size_t metric = 0; metric < m->metric_count; metric++)
+			row_put_u64(&b, (uint64_t)pair_weight(m, pairs, i, metric));
+	}
+	uint64_t id = identity_bytes(strbuf_str(&b));
+	strbuf_deinit(&b);
+	return id;
+}
+
+/* What all rows of one profile in one metric begin with. */
+struct row_head {
+	const struct group *group;
+	struct str metric;
+	uint64_t profile, batch;
+	int64_t total;
+};
+
+static void put_chunk(struct maker *m, const struct row_head *head, uint32_t chunk,
+	const uint64_t *stacks, const int64_t *values, size_t count)
+{
+	struct strbuf *b = body_part(&m->rows->profiles);
+
+	row_put_string(b, head->group->service);
+	row_put_string(b, head->metric);
+	row_put_u32(b, (uint32_t)time_of(m, head->group));
+	row_put_u64(b, head->profile);
+	row_put_u64(b, head->batch);
+	row_put_u32(b, chunk);
+	row_put_string(b, m->host);
+	put_labels(head->group, b);
+	row_put_u64(b, (uint64_t)head->total);
+	row_put_count(b, count);
+	for (size_t i = 0; i < count; i++)
+		row_put_u64(b, stacks[i]);
+	row_put_count(b, count);
+	for (size_t i = 0; i < count; i++)
+		row_put_u64(b, (uint64_t)values[i]);
+	m->rows->pair_count += count;
+}
+
+static void put_metric(
+	struct maker *m, struct row_head *head, const struct pairs *pairs, size_t metric)
+{
+	uint64_t stacks[STORE_PAIRS_MAX];
+	int64_t values[STORE_PAIRS_MAX];
+	uint32_t chunk = 0;
+	size_t count = 0;
+
+	head->total = 0;
+	for (size_t i = 0; i < pairs->stacks.count; i++)
+		head->total += pair_weight(m, pairs, i, metric);
+	for (size_t i = 0; i < pairs->stacks.count; i++) {
+		int64_t value = pair_weight(m, pairs, i, metric);
+
+		if (value == 0)
+			continue;
+		use_stack(m, pairs->stacks.data[i]);
+		stacks[count] = m->stack_hashes[pairs->stacks.data[i]];
+		values[count++] = value;
+		if (count == STORE_PAIRS_MAX) {
+			put_chunk(m, head, chunk++, stacks, values, count);
+			count = 0;
+		}
+	}
+	if (count)
+		put_chunk(m, head, chunk, stacks, values, count);
+}
+
+static void put_metrics(const struct maker *m, struct strbuf *b, const int64_t *totals)
+{
+	const struct profile *p = m->profile;
+
+	row_put_string(b, profile_string(p, p->metrics[p->default_metric.i].name));
+	row_put_count(b, m->metric_count);
+	for (size_t i = 0; i < m->metric_count; i++)
+		row_put_string(b, metric_name(m, i));
+	row_put_count(b, m->metric_count);
+	for (size_t i = 0; i < m->metric_count; i++)
+		row_put_string(b, metric_unit(m, i));
+	row_put_count(b, m->metric_count);
+	for (size_t i = 0; i < m->metric_count; i++)
+		row_put_u64(b, (uint64_t)totals[i]);
+}
+
+static uint64_t stat_value(const struct profile *p, const struct stat_field *field)
+{
+	return *(const uint64_t *)((const char *)&p->stats + field->offset);
+}
+
+/* Of a recording of several services, none has its own. */
+static void put_stats(const struct maker *m, struct strbuf *b)
+{
+	const struct profile *p = m->profile;
+	bool has = m->services.count == 1;
+	uint64_t count = 0;
+
+	for (const struct stat_field *f = stat_fields; has && f->name; f++)
+		count += stat_value(p, f) != UINT64_MAX;
+	row_put_count(b, count);
+	for (const struct stat_field *f = stat_fields; has && f->name; f++) {
+		if (stat_value(p, f) != UINT64_MAX)
+			row_put_string(b, str_from(f->name));
+	}
+	row_put_count(b, count);
+	for (const struct stat_field *f = stat_fields; has && f->name; f++) {
+		if (stat_value(p, f) != UINT64_MAX)
+			row_put_u64(b, stat_value(p, f));
+	}
+}
+
+static void put_notes(const struct maker *m, struct strbuf *b)
+{
+	const struct profile *p = m->profile;
+
+	row_put_count(b, p->note_count);
+	for (size_t i = 0; i < p->note_count; i++)
+		row_put_string(b, str_from(note_kind_names[p->notes[i].kind]));
+	row_put_count(b, p->note_count);
+	for (size_t i = 0; i < p->note_count; i++)
+		row_put_u64(b, p->notes[i].count);
+	row_put_count(b, p->note_count);
+	for (size_t i = 0; i < p->note_count; i++)
+		row_put_string(b, profile_string(p, p->notes[i].text));
+}
+
+static void put_commit(
+	struct maker *m, const struct row_head *head, const int64_t *totals, uint64_t pairs)
+{
+	struct strbuf *b = body_part(&m->rows->commits);
+	uint32_t service = str_table_intern(&m->services, head->group->service);
+
+	row_put_string(b, head->group->service);
+	row_put_u32(b, (uint32_t)time_of(m, head->group));
+	row_put_u64(b, head->profile);
+	row_put_u64(b, head->batch);
+	row_put_u32(b, (uint32_t)m->options->received_s);
+	row_put_u32(b, duration_of(m));
+	row_put_string(b, m->host);
+	put_labels(head->group, b);
+	row_put_u64(b, m->source_id);
+	row_put_u32(b, m->parts.data[service]);
+	row_put_string(b, m->command);
+	row_put_string(b, profile_string(m->profile, m->profile->format));
+	put_metrics(m, b, totals);
+	put_stats(m, b);
+	put_notes(m, b);
+	row_put_u64(b, pairs);
+	m->rows->profile_count++;
+}
+
+static void put_group(struct maker *m, const struct group *group, const struct pairs *pairs)
+{
+	int64_t *totals = xcalloc(m->metric_count, sizeof(*totals));
+	uint64_t pairs_before = m->rows->pair_count;
+
+	number_stacks(m, group->service);
+	struct row_head head = {
+		.group = group, .profile = profile_id(m, group), .batch = batch_id(m, pairs)};
+	for (size_t i = 0; i < m->metric_count; i++) {
+		head.metric = metric_name(m, i);
+		put_metric(m, &head, pairs, i);
+		totals[i] = head.total;
+	}
+	put_commit(m, &head, totals, m->rows->pair_count - pairs_before);
+	free(totals);
+}
+
+static void add_pair(struct pairs *pairs, uint32_t stack, size_t metric_count)
+{
+	vec_push(&pairs->stacks, stack);
+	vec_extend(&pairs->weights, pairs->weights.count + metric_count);
+}
+
+/* The sums of the samples of each group. */
+static void put_sampled(struct maker *m)
+{
+	const struct profile *p = m->profile;
+	struct sort_item *items = sort_samples(m);
+	struct pairs pairs = {0};
+	size_t metrics = m->metric_count, at = 0;
+
+	while (at < p->samples.count) {
+		uint32_t number = (uint32_t)(items[at].key >> 32);
+
+		pairs.stacks.count = pairs.weights.count = 0;
+		for (; at < p->samples.count && items[at].key >> 32 == number; at++) {
+			uint32_t stack = (uint32_t)items[at].key;
+			size_t count = pairs.stacks.count;
+
+			if (count == 0 || pairs.stacks.data[count - 1] != stack)
+				add_pair(&pairs, stack, metrics);
+			int64_t *weights = &pairs.weights.data[(pairs.stacks.count - 1) * metrics];
+			for (size_t k = 0; k < p->metric_count; k++)
+				weights[k] += p->samples.weight[k][items[at].index];
+			if (metrics > p->metric_count)
+				weights[p->metric_count]++;
+		}
+		put_group(m, &m->group_list.data[number], &pairs);
+	}
+	vec_deinit(&pairs.stacks);
+	vec_deinit(&pairs.weights);
+	free(items);
+}
+
+/* A profile that has totals only. */
+static void put_totals(struct maker *m)
+{
+	const struct profile *p = m->profile;
+	struct group group = make_group(m, (label_set_id){0});
+	struct pairs pairs = {0};
+	uint32_t row;
+
+	(void)intern_group(m, &group);
+	for (uint32_t stack = 0; stack < p->stack_count; stack++) {
+		if (profile_row(p, stack) == 0)
+			continue;
+		row = profile_row(p, stack);
+		add_pair(&pairs, stack, m->metric_count);
+		int64_t *weights = &pairs.weights.data[(pairs.stacks.count - 1) * m->metric_count];
+		for (size_t k = 0; k < p->metric_count; k++)
+			weights[k] = p->row_weight[k][row];
+		if (m->metric_count > p->metric_count)
+			weights[p->metric_count] = (int64_t)p->row_samples[row];
+	}
+	put_group(m, &group, &pairs);
+	vec_deinit(&pairs.stacks);
+	vec_deinit(&pairs.weights);
+}
+
+/* ---- the whole ---- */
+
+/* The recording as such: what does not change when names are added to it later. */
+static uint64_t identify_source(const struct maker *m)
+{
+	const struct profile *p = m->profile;
+	struct strbuf b = {0};
+
+	row_put_string(&b, m->host);
+	row_put_string(&b, profile_string(p, p->format));
+	row_put_string(&b, profile_string(p, p->command));
+	row_put_u64(&b, start_ns(m));
+	row_put_u64(&b, p->samples.count);
+	for (size_t i = 0; i < p->metric_count; i++) {
+		row_put_string(&b, profile_string(p, p->metrics[i].name));
+		row_put_u64(&b, (uint64_t)p->total[i]);
+	}
+	/* One of another tool often says nothing else of itself. */
+	if (p->start_unix_ns == 0) {
+		for (uint32_t i = 1; i < p->stack_count; i++)
+			row_put_u64(&b, m->frame_ids[p->stack_frame[i].i]);
+		for (size_t k = 0; k < p->metric_count; k++)
+			for (size_t i = 1; i < p->row_count; i++)
+				row_put_u64(&b, (uint64_t)p->row_weight[k][i]);
+	}
+	uint64_t id = identity_bytes(strbuf_str(&b));
+	strbuf_deinit(&b);
+	return id;
+}
+
+/* The name of the command's program: "api" of "/usr/bin/api --port 80". */
+static struct str command_name(struct str command)
+{
+	const char *blank = memchr(command.data, ' ', command.size);
+
+	return str_base_name(
+		(struct str){command.data, blank ? (size_t)(blank - command.data) : command.size});
+}
+
+static void describe(struct maker *m)
+{
+	const struct profile *p = m->profile;
+	const struct store_rows_options *o = m->options;
+	char name[HOST_NAME_MAX_] = "";
+
+	m->command = profile_string(p, p->command);
+	m->service = o->service.size ? o->service : command_name(m->command);
+	if (m->service.size == 0)
+		m->service = STR("unknown");
+	m->host = o->host.size ? o->host : profile_string(p, p->host);
+	if (m->host.size == 0 && gethostname(name, sizeof(name) - 1) == 0)
+		m->host = arena_str(m->arena, str_from(name));
+	strbuf_add(&m->rows->host, m->host);
+}
+
+struct error *store_rows_make(const struct profile *profile,
+	const struct store_rows_options *options, struct store_rows *rows)
+{
+	struct maker m = {.profile = profile, .options = options, .rows = rows};
+	struct error *err = profile_needs_stacks(profile, "a store");
+
+	*rows = (struct store_rows){0};
+	if (err)
+		return err;
+	m.metric_count =
+		profile->metric_count + (profile->row_samples && !has_sample_metric(profile));
+	m.arena = arena_create();
+	str_table_init(&m.groups, m.arena);
+	str_table_init(&m.services, m.arena);
+	m.stack_hashes = ARENA_ARRAY(m.arena, uint64_t, profile->stack_count);
+	describe(&m);
+	number_frames(&m);
+	m.source_id = identify_source(&m);
+	if (profile->samples.count)
+		put_sampled(&m);
+	else
+		put_totals(&m);
+	rows->left_threads = profile->thread_count > 1;
+	rows->left_ticks = profile->tick_count > 0;
+	rows->left_calls = profile->arc_count > 0;
+	map_deinit(&m.used_stacks);
+	str_table_deinit(&m.groups);
+	str_table_deinit(&m.services);
+	vec_deinit(&m.parts);
+	vec_deinit(&m.group_list);
+	arena_destroy(m.arena);
+	return NULL;
+}

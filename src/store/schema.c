@@ -1,0 +1,218 @@
+/*
+ * The statements that make a store's tables.
+ *
+ * The columns are the same for all servers.  Current ones also get codecs, which halve what is
+ * stored, and a time to live; for older ones `sonde fleet retain` drops partitions.  Blocks of 4 MiB
+ * compress arrays of hashes best; small index steps keep a query for one service from reading its
+ * neighbours, as one row has up to 512 pairs.
+ */
+#include "store/schema.h"
+
+#include <string.h>
+
+#include "base/compiler.h"
+
+#define BIG_BLOCKS ", min_compress_block_size=4194304, max_compress_block_size=4194304"
+
+/* A column: its type, and its codec on current servers; NULL: the default one. */
+struct column {
+	const char *name, *type, *codec;
+};
+
+struct table {
+	const char *name;
+	const struct column *columns; /* name NULL at the end */
+	const char *engine;	      /* with its partitions, order and index step */
+	const char *settings;	      /* on current servers; NULL: none */
+	const char *time;	      /* the column that its time to live counts from; NULL: none */
+	size_t retention;	      /* offset of that time in struct store_retention */
+};
+
+#define LABELS                                                                                     \
+	{                                                                                          \
+		"labels", "Nested(k String, v String)", NULL                                       \
+	}
+
+static const struct column profile_columns[] = {
+	{"service", "String", NULL},
+	{"metric", "String", NULL},
+	{"time", "DateTime", "Delta(4), ZSTD(1)"},
+	{"profile_id", "UInt64", "ZSTD(1)"},
+	{"batch_id", "UInt64", "ZSTD(1)"},
+	{"chunk", "UInt32", "ZSTD(1)"},
+	{"host", "String", NULL},
+	LABELS,
+	{"total", "Int64", "ZSTD(1)"},
+	{"stack", "Array(UInt64)", "ZSTD(3)"},
+	{"value", "Array(Int64)", "ZSTD(3)"},
+	{NULL},
+};
+
+static const struct column commit_columns[] = {
+	{"service", "String", NULL},
+	{"time", "DateTime", "Delta(4), ZSTD(1)"},
+	{"profile_id", "UInt64", "ZSTD(1)"},
+	{"batch_id", "UInt64", "ZSTD(1)"},
+	{"received", "DateTime", "Delta(4), ZSTD(1)"},
+	{"duration", "UInt32", "ZSTD(1)"},
+	{"host", "String", NULL},
+	LABELS,
+	/* Of the recording: profiles of one have the same statistics and notes. */
+	{"source_id", "UInt64", "ZSTD(1)"},
+	/* How many profiles of this service the recording became. */
+	{"parts", "UInt32", "ZSTD(1)"},
+	{"command", "String", NULL},
+	{"format", "String", NULL},
+	{"default_metric", "String", NULL},
+	{"metrics", "Nested(name String, unit String, total Int64)", NULL},
+	{"stats", "Nested(name String, value UInt64)", NULL},
+	{"notes", "Nested(kind String, count UInt64, text String)", NULL},
+	{"pairs", "UInt64", "ZSTD(1)"},
+	{NULL},
+};
+
+static const struct column stack_columns[] = {
+	{"service", "String", NULL},
+	{"stack_hash", "UInt64", "ZSTD(1)"},
+	{"last_seen", "DateTime", "ZSTD(1)"},
+	/* Of a deep stack: the stack of its outer frames; 0: frames are all of it. */
+	{"outer_hash", "UInt64", "ZSTD(1)"},
+	{"is_outer", "UInt8", "ZSTD(1)"},
+	{"frames", "Array(UInt64)", "ZSTD(3)"},
+	{NULL},
+};
+
+static const struct column frame_columns[] = {
+	{"frame_id", "UInt64", "ZSTD(1)"},
+	{"depth", "UInt8", "ZSTD(1)"},
+	{"version", "UInt32", "ZSTD(1)"},
+	{"kind", "UInt8", "ZSTD(1)"},
+	{"module", "String", "ZSTD(3)"},
+	{"build_id", "String", "ZSTD(3)"},
+	{"address", "UInt64", "ZSTD(1)"},
+	{"function", "String", "ZSTD(3)"},
+	{"aliases", "String", "ZSTD(3)"},
+	{"defined_in", "String", "ZSTD(3)"},
+	{"defined_at", "UInt32", "ZSTD(1)"},
+	{"file", "String", "ZSTD(3)"},
+	{"line", "UInt32", "ZSTD(1)"},
+	{"is_inline", "UInt8", "ZSTD(1)"},
+	{NULL},
+};
+
+static const struct column hour_columns[] = {
+	{"service", "String", NULL},
+	{"metric", "String", NULL},
+	{"hour", "DateTime", "Delta(4), ZSTD(1)"},
+	{"built", "UInt64", "ZSTD(1)"},
+	{"stack_hash", "UInt64", "ZSTD(1)"},
+	{"weight", "Int64", "ZSTD(3)"},
+	{NULL},
+};
+
+static const struct column hour_commit_columns[] = {
+	{"service", "String", NULL},
+	{"hour", "DateTime", NULL},
+	{"built", "UInt64", NULL},
+	{"batches", "UInt64", NULL},
+	{"batch_sum", "UInt64", NULL},
+	{NULL},
+};
+
+static const struct column schema_columns[] = {
+	{"version", "UInt32", NULL},
+	{"made", "DateTime", NULL},
+	{NULL},
+};
+
+#define DAYS(member) offsetof(struct store_retention, member)
+
+static const struct table tables[] = {
+	{"frames", frame_columns,
+		"ReplacingMergeTree(version) ORDER BY (frame_id, depth) "
+		"SETTINGS index_granularity=1024",
+		NULL, NULL, 0},
+	{"stacks", stack_columns,
+		"ReplacingMergeTree(last_seen) PARTITION BY toYYYYMM(last_seen) "
+		"ORDER BY (service, frames, stack_hash) SETTINGS index_granularity=1024",
+		BIG_BLOCKS, "last_seen", DAYS(stack_days)},
+	{"profiles", profile_columns,
+		"ReplacingMergeTree PARTITION BY toYYYYMMDD(time) "
+		"ORDER BY (service, metric, time, profile_id, batch_id, chunk) "
+		"SETTINGS index_granularity=64",
+		BIG_BLOCKS, "time", DAYS(profile_days)},
+	{"commits", commit_columns,
+		"ReplacingMergeTree(received) PARTITION BY toYYYYMM(time) "
+		"ORDER BY (service, time, profile_id) SETTINGS index_granularity=1024",
+		NULL, "time", DAYS(hour_days)},
+	{"hours", hour_columns,
+		"ReplacingMergeTree PARTITION BY toYYYYMM(hour) "
+		"ORDER BY (service, metric, hour, stack_hash, built) "
+		"SETTINGS index_granularity=8192",
+		NULL, "hour", DAYS(hour_days)},
+	{"hour_commits", hour_commit_columns,
+		"ReplacingMergeTree(built) PARTITION BY toYYYYMM(hour) ORDER BY (service, hour) "
+		"SETTINGS index_granularity=1024",
+		NULL, "hour", DAYS(hour_days)},
+	{"schema", schema_columns,
+		"ReplacingMergeTree ORDER BY version SETTINGS index_granularity=1024", NULL, NULL,
+		0},
+};
+
+struct error *store_dialect_of(struct str version, enum store_dialect *dialect)
+{
+	const unsigned first_current = 20;
+	unsigned major = 0;
+	size_t i = 0;
+
+	for (; i < version.size && char_is_digit(version.data[i]) && major < 10000; i++)
+		major = major * 10 + (unsigned)(version.data[i] - '0');
+	if (i == 0 || i == version.size || version.data[i] != '.')
+		return error_new(ERROR_INPUT, "the server does not answer as ClickHouse does");
+	*dialect = major < first_current ? STORE_DIALECT_OLD : STORE_DIALECT_CURRENT;
+	return NULL;
+}
+
+static void put_columns(
+	enum store_dialect dialect, const struct column *columns, struct strbuf *out)
+{
+	for (const struct column *c = columns; c->name; c++) {
+		strbuf_printf(out, "%s%s %s", c == columns ? "" : ", ", c->name, c->type);
+		if (dialect == STORE_DIALECT_CURRENT && c->codec)
+			strbuf_printf(out, " CODEC(%s)", c->codec);
+	}
+}
+
+/* A time to live stands before the settings, which the engine's text ends with. */
+static void put_engine(enum store_dialect dialect, const struct table *table,
+	const struct store_retention *retention, struct strbuf *out)
+{
+	unsigned days =
+		table->time ? *(const unsigned *)((const char *)retention + table->retention) : 0;
+	const char *settings = strstr(table->engine, " SETTINGS");
+
+	if (dialect == STORE_DIALECT_OLD || days == 0) {
+		strbuf_add(out, str_from(table->engine));
+	} else {
+		strbuf_add(out, (struct str){table->engine, (size_t)(settings - table->engine)});
+		strbuf_printf(out, " TTL %s + INTERVAL %u DAY%s, ttl_only_drop_parts=1",
+			table->time, days, settings);
+	}
+	if (dialect == STORE_DIALECT_CURRENT && table->settings)
+		strbuf_add(out, str_from(table->settings));
+}
+
+void store_schema_statements(
+	enum store_dialect dialect, const struct store_retention *retention, struct strbuf *out)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+		strbuf_printf(out, "CREATE TABLE IF NOT EXISTS %s (", tables[i].name);
+		put_columns(dialect, tables[i].columns, out);
+		strbuf_add(out, STR(") ENGINE="));
+		put_engine(dialect, &tables[i], retention, out);
+		strbuf_add_char(out, '\0');
+	}
+	strbuf_printf(
+		out, "INSERT INTO schema SELECT toUInt32(%d), toDateTime(0)", STORE_SCHEMA_VERSION);
+	strbuf_add_char(out, '\0');
+}

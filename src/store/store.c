@@ -1,0 +1,135 @@
+/* A store is a folder or some servers: what is common to both, and which of them is meant. */
+#include "store/store.h"
+
+#include "base/alloc.h"
+#include "store/fetch.h"
+#include "store/folder.h"
+#include "store/manage.h"
+#include "store/send.h"
+
+struct store {
+	struct store_address address;
+	struct clickhouse *clickhouse; /* NULL: a folder */
+	char *text;
+};
+
+struct error *store_open(
+	const char *address, const struct clickhouse_options *options, struct store **store)
+{
+	struct store *s = xalloc(sizeof(*s));
+	struct error *err = store_address_parse(address, &s->address);
+
+	s->text = xstrdup(address);
+	if (err == NULL && s->address.folder == NULL)
+		err = clickhouse_open(&s->address, options, &s->clickhouse);
+	if (err) {
+		store_close(s);
+		return err;
+	}
+	*store = s;
+	return NULL;
+}
+
+void store_close(struct store *store)
+{
+	if (store == NULL)
+		return;
+	clickhouse_close(store->clickhouse);
+	store_address_deinit(&store->address);
+	free(store->text);
+	free(store);
+}
+
+const char *store_address_text(const struct store *store)
+{
+	return store->text;
+}
+
+struct error *store_send(struct store *store, const struct profile *profile,
+	const struct store_rows_options *options, struct store_sent *sent)
+{
+	struct store_rows rows;
+	struct error *err;
+
+	*sent = (struct store_sent){0};
+	if (store->clickhouse == NULL)
+		return folder_store_send(store->address.folder, profile, options, sent);
+	err = store_rows_make(profile, options, &rows);
+	sent->is_refused = err != NULL;
+	if (err == NULL)
+		err = send_clickhouse(store->clickhouse, strbuf_str(&rows.host), &rows, sent);
+	sent->profiles = rows.profile_count;
+	sent->pairs = rows.pair_count;
+	sent->stacks = rows.stack_count;
+	sent->frames = rows.frame_count;
+	sent->left_threads = rows.left_threads;
+	sent->left_ticks = rows.left_ticks;
+	sent->left_calls = rows.left_calls;
+	sent->left_labels = rows.left_labels;
+	rows.left_labels = (struct strbuf){0};
+	store_rows_deinit(&rows);
+	return err;
+}
+
+void store_sent_deinit(struct store_sent *sent)
+{
+	free(sent->where);
+	strbuf_deinit(&sent->left_labels);
+}
+
+void store_query_deinit(struct store_query *query)
+{
+	vec_deinit(&query->services);
+	vec_deinit(&query->hosts);
+	vec_deinit(&query->labels);
+}
+
+struct error *store_fetch(
+	struct store *store, const struct store_query *query, struct profile **profile)
+{
+	if (store->clickhouse == NULL)
+		return folder_store_fetch(store->address.folder, query, profile);
+	return fetch_clickhouse(store->clickhouse, query, store->text, profile);
+}
+
+struct error *store_init(
+	struct store *store, const struct store_retention *retention, size_t *changed)
+{
+	if (store->clickhouse == NULL)
+		return folder_store_init(store->address.folder, changed);
+	return manage_init(store->clickhouse, store->address.database, retention, changed);
+}
+
+struct error *store_status(struct store *store, struct store_status *status)
+{
+	*status = (struct store_status){0};
+	if (store->clickhouse == NULL)
+		return folder_store_status(store->address.folder, status);
+	return manage_status(store->clickhouse, status);
+}
+
+void store_status_deinit(struct store_status *status)
+{
+	for (size_t i = 0; i < status->rows.count; i++) {
+		free(status->rows.data[i].shard);
+		free(status->rows.data[i].service);
+		free(status->rows.data[i].host);
+	}
+	for (size_t i = 0; i < status->tables.count; i++) {
+		free(status->tables.data[i].shard);
+		free(status->tables.data[i].table);
+	}
+	for (size_t i = 0; i < status->errors.count; i++)
+		error_destroy(status->errors.data[i]);
+	vec_deinit(&status->rows);
+	vec_deinit(&status->tables);
+	vec_deinit(&status->errors);
+}
+
+struct error *store_retain(struct store *store, const struct store_retention *retention,
+	uint64_t now_s, size_t *dropped)
+{
+	if (store->clickhouse == NULL)
+		return folder_store_retain(store->address.folder, retention, now_s, dropped);
+	return manage_retain(store->clickhouse, retention, now_s, dropped);
+}

@@ -1,0 +1,117 @@
+#ifndef SONDE_STORE_STORE_H
+#define SONDE_STORE_STORE_H
+
+/*
+ * Profiles of many machines in one place: a folder of recordings, or ClickHouse servers, each a
+ * shard with the profiles of some hosts.
+ *
+ *	err = store_open("clickhouse://db1,db2", &options, &store);
+ *	err = store_send(store, profile, &rows_options, &sent);
+ *	err = store_fetch(store, &query, &profile);
+ *	store_close(store);
+ *
+ * What is fetched is a profile like any other, exact to the integer: the sum of those that the
+ * query asks for.  Sending the same profile again changes nothing.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "model/profile.h"
+#include "store/clickhouse.h"
+#include "store/rows.h"
+#include "store/schema.h"
+
+struct store;
+
+/* Makes no request.  ERROR_USAGE if the address is none, as in store/address.h. */
+must_use struct error *store_open(
+	const char *address, const struct clickhouse_options *options, struct store **store);
+/* NULL is allowed. */
+void store_close(struct store *store);
+/* As it was given. */
+const char *store_address_text(const struct store *store);
+
+/* ---- sending ---- */
+
+struct store_sent {
+	uint64_t profiles, pairs, stacks, frames;
+	uint64_t bytes;	 /* on the wire, or in the folder */
+	char *where;	 /* the shard, or the file; the caller frees it */
+	bool is_refused; /* with an error: another try will not help */
+	/* What the store has no place for, as in struct store_rows. */
+	bool left_threads, left_ticks, left_calls;
+	struct strbuf left_labels;
+};
+
+/* Makes the profile part of the store. *sent must be given to store_sent_deinit, also on failure. */
+must_use struct error *store_send(struct store *store, const struct profile *profile,
+	const struct store_rows_options *options, struct store_sent *sent);
+void store_sent_deinit(struct store_sent *sent);
+
+/* ---- reading ---- */
+
+/* Which profiles; empty lists: all. */
+struct store_query {
+	VEC(struct str) services, hosts; /* exact names */
+	VEC(struct store_label) labels;	 /* all of them */
+	uint64_t since_s, until_s; /* intervals that begin in since ≤ t < until; until 0: no end */
+	bool by_label;		   /* keep labels, as samples */
+	bool by_time;		   /* keep the times of intervals, as samples */
+};
+
+void store_query_deinit(struct store_query *query);
+
+/*
+ * The sum of the profiles, as one.  A shard that does not answer is named in a note of the kind
+ * NOTE_LOST; ERROR_INPUT if none answers, or nothing is found.
+ */
+must_use struct error *store_fetch(
+	struct store *store, const struct store_query *query, struct profile **profile);
+
+/* ---- keeping it ---- */
+
+/* Makes the tables of each shard, or the folder.  *changed: number of shards without them before. */
+must_use struct error *store_init(
+	struct store *store, const struct store_retention *retention, size_t *changed);
+
+/* What a shard has of a service of a host. */
+struct store_status_row {
+	char *shard, *service, *host;
+	uint64_t first_s, last_s, received_s;
+	uint64_t profiles, pairs;
+};
+
+/* What a shard's tables take. */
+struct store_table_row {
+	char *shard, *table;
+	uint64_t rows, bytes;
+};
+
+struct store_status {
+	VEC(struct store_status_row) rows; /* by service, host and shard */
+	VEC(struct store_table_row) tables;
+	VEC(struct error *) errors; /* of shards that did not answer */
+};
+
+must_use struct error *store_status(struct store *store, struct store_status *status);
+void store_status_deinit(struct store_status *status);
+
+/*
+ * Removes whole days and months that are older; for servers without a time to live, and folders.
+ * *dropped: number of partitions or files.
+ */
+must_use struct error *store_retain(struct store *store, const struct store_retention *retention,
+	uint64_t now_s, size_t *dropped);
+
+/*
+ * Sums whole hours that ended by until_s and are not summed yet, or to which something came later;
+ * *hours: how many, of all services.
+ */
+must_use struct error *store_roll_up(
+	struct store *store, uint64_t since_s, uint64_t until_s, size_t *hours);
+
+#endif
