@@ -60,7 +60,7 @@ struct exchange {
 	struct intake_message message;
 	struct strbuf body;
 	size_t counted; /* bytes of the body that are in intake->body_bytes */
-	bool is_refused, is_taken, is_waiting;
+	bool is_refused, is_taken;
 	struct intake_answer answer;
 };
 
@@ -363,11 +363,25 @@ static enum MHD_Result take_part(struct exchange *x, struct str part)
 	return MHD_YES;
 }
 
-/* The whole request is there. */
-static enum MHD_Result finish(struct exchange *x)
+/* Suspends a whole request until the worker has taken it; false: the worker is stopping. */
+static bool put_in_queue(struct exchange *x)
 {
 	struct intake *intake = x->intake;
 
+	pthread_mutex_lock(&intake->lock);
+	bool is_taken = !intake->is_stopping;
+	if (is_taken) {
+		MHD_suspend_connection(x->connection);
+		queue_put(&intake->waiting, x);
+		pthread_cond_signal(&intake->work);
+	}
+	pthread_mutex_unlock(&intake->lock);
+	return is_taken;
+}
+
+/* The whole request is there. */
+static enum MHD_Result finish(struct exchange *x)
+{
 	if (x->is_refused || x->is_taken)
 		return respond(x, x->is_refused);
 	if (x->message.path == INTAKE_METRICS)
@@ -375,13 +389,10 @@ static enum MHD_Result finish(struct exchange *x)
 	if (x->message.path == INTAKE_HEALTHY)
 		return respond_healthy(x);
 	http_peer_set_busy(http_peer_of(x->connection), true);
-	MHD_suspend_connection(x->connection);
-	x->is_waiting = true;
-	pthread_mutex_lock(&intake->lock);
-	queue_put(&intake->waiting, x);
-	pthread_cond_signal(&intake->work);
-	pthread_mutex_unlock(&intake->lock);
-	return MHD_YES;
+	if (put_in_queue(x))
+		return MHD_YES;
+	refuse(x, MHD_HTTP_SERVICE_UNAVAILABLE, REASON_BUSY, "the server is stopping");
+	return respond(x, true);
 }
 
 static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, const char *path,
@@ -435,7 +446,6 @@ static void resume_taken(struct intake *intake)
 		pthread_mutex_unlock(&intake->lock);
 		if (x) {
 			x->is_taken = true;
-			x->is_waiting = false;
 			MHD_resume_connection(x->connection);
 		}
 	} while (x);

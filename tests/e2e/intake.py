@@ -9,6 +9,7 @@ import pathlib
 import select
 import signal
 import socket
+import threading
 import time
 
 import harness
@@ -400,6 +401,31 @@ def test_many_connections(folder):
 		assert intake.post(OTLP, otlp_request(("api", "h1", 3)), "application/x-protobuf")[0] == 200
 		for client in idle:
 			client.close()
+
+
+def test_ends_while_clients_send(folder):
+	"""Each request is answered, or its connection ends; the server's exit status is that of a good end."""
+	body = otlp_request(("api", "h1", 3))
+	for round in range(10):
+		(folder / str(round)).mkdir()
+		outcomes = []
+		with Intake(folder / str(round)) as intake:
+			def client(port=intake.port):
+				try:
+					while True:
+						connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60 * harness.PATIENCE)
+						connection.request("POST", OTLP, body, {"Content-Type": "application/x-protobuf"})
+						outcomes.append(connection.getresponse().status)
+						connection.close()
+				except (OSError, http.client.HTTPException):
+					outcomes.append(0)
+			clients = [threading.Thread(target=client) for _ in range(8)]
+			for thread in clients:
+				thread.start()
+			wait_for(lambda: outcomes)
+		for thread in clients:
+			thread.join()
+		assert set(outcomes) <= {0, 200, 503} and outcomes.count(0) == 8, outcomes
 
 
 def test_unix_sockets(folder):
