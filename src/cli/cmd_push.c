@@ -10,6 +10,8 @@
 #include "cli/push_symbols.h"
 #include "cli/store_options.h"
 #include "session/values.h"
+#include "store/credentials.h"
+#include "store/otlp_send.h"
 #include "store/store.h"
 #include "view/text/units.h"
 
@@ -22,6 +24,7 @@ enum {
 	OPTION_EVERY,
 	OPTION_ALL_LABELS,
 	OPTION_SYMBOLS,
+	OPTION_OTLP,
 	OPTION_QUIET
 };
 
@@ -31,6 +34,7 @@ struct push_command {
 	VEC(struct store_label) labels;
 	struct read_options input;
 	const char *symbols; /* a folder, or "debuginfod"; NULL: profiles are sent */
+	const char *otlp;    /* a URL in place of the store; NULL: none */
 	bool quiet;
 };
 
@@ -47,6 +51,9 @@ static const struct option_row push_rows[] = {
 		"keep every label of samples, not only service, unit, container and command"},
 	{OPTION_SYMBOLS, 0, "symbols", VALUE_TEXT, "DIR|debuginfod", {0},
 		"instead of FILEs: names for what was sent without, as sonde symbolize finds them"},
+	{OPTION_OTLP, 0, "otlp", VALUE_TEXT, "URL", {0},
+		"instead of --store: send to what takes OTLP, such as http://HOST:4318; "
+		"--credentials then names a file with a bearer token"},
 	{OPTION_QUIET, 'q', "quiet", VALUE_NONE, NULL, {0}, "print only errors"},
 	{0},
 };
@@ -98,6 +105,9 @@ static struct error *push_set(void *context, int id, const char *value)
 	case OPTION_SYMBOLS:
 		c->symbols = value;
 		return NULL;
+	case OPTION_OTLP:
+		c->otlp = value;
+		return NULL;
 	case OPTION_QUIET:
 		c->quiet = true;
 		return NULL;
@@ -137,20 +147,69 @@ static uint64_t file_time_s(const char *path)
 	return stat(path, &info) == 0 ? (uint64_t)info.st_mtim.tv_sec : clock_unix_ns() / SECOND_NS;
 }
 
-static struct error *push_file(struct push_command *c, struct store *store, const char *path)
+static struct error *push_profile(struct push_command *c, struct store *store,
+	const struct profile *profile, const char *path)
 {
-	struct profile *profile;
 	struct store_sent sent;
-	struct error *err = profile_read_with(path, &c->input, &profile);
+	struct error *err;
 
-	if (err)
-		return err;
 	c->rows.time_s = file_time_s(path);
 	c->rows.received_s = clock_unix_ns() / SECOND_NS;
 	err = store_send(store, profile, &c->rows, &sent);
 	if (err == NULL && !c->quiet)
 		print_sent(path, &sent);
 	store_sent_deinit(&sent);
+	return err;
+}
+
+/* The same to what takes OTLP; a profile that is not taken whole is an error. */
+static struct error *push_otlp(
+	struct push_command *c, const struct profile *profile, const char *path)
+{
+	VEC(struct writer_attribute) attributes = {0};
+	struct strbuf token = {0};
+	struct otlp_sent sent = {0};
+	struct error *err = NULL;
+
+	if (c->rows.service.size)
+		vec_push(&attributes,
+			(struct writer_attribute){STR("service.name"), c->rows.service});
+	if (c->rows.host.size)
+		vec_push(&attributes, (struct writer_attribute){STR("host.name"), c->rows.host});
+	for (size_t i = 0; i < c->labels.count; i++)
+		vec_push(&attributes,
+			(struct writer_attribute){c->labels.data[i].key, c->labels.data[i].value});
+	if (c->store.access.credentials)
+		err = credentials_read(c->store.access.credentials, &token);
+	const struct otlp_send_options options = {.attributes = attributes.data,
+		.attribute_count = attributes.count,
+		.token = token.data,
+		.ca_file = c->store.access.ca_file};
+
+	if (err == NULL)
+		err = otlp_send(profile, c->otlp, &options, &sent);
+	if (err == NULL && sent.rejected)
+		err = error_new(ERROR_INPUT,
+			"%s took the request, but not all of the profile: %.*s", c->otlp,
+			STR_ARG(strbuf_str(&sent.message)));
+	if (err == NULL && !c->quiet)
+		message_print("%s: sent %llu bytes to %s%s%.*s", path,
+			(unsigned long long)sent.bytes, c->otlp, sent.message.size ? ": " : "",
+			STR_ARG(strbuf_str(&sent.message)));
+	otlp_sent_deinit(&sent);
+	strbuf_deinit(&token);
+	vec_deinit(&attributes);
+	return err;
+}
+
+static struct error *push_file(struct push_command *c, struct store *store, const char *path)
+{
+	struct profile *profile;
+	struct error *err = profile_read_with(path, &c->input, &profile);
+
+	if (err)
+		return err;
+	err = c->otlp ? push_otlp(c, profile, path) : push_profile(c, store, profile, path);
 	profile_destroy(profile);
 	return err ? error_prefix(err, "%s", path) : NULL;
 }
@@ -159,8 +218,8 @@ static int push_run(const struct command *self, int argc, char **argv)
 {
 	struct push_command c = {.rows.every_s = EVERY_DEFAULT_S};
 	struct operands operands;
-	struct store *store;
-	struct error *err;
+	struct store *store = NULL;
+	struct error *err = NULL;
 	int status;
 
 	if (!options_parse(self, argc, argv, push_set, &c, &operands, &status))
@@ -171,7 +230,10 @@ static int push_run(const struct command *self, int argc, char **argv)
 		return options_usage_error(self, "name the files to send");
 	c.rows.labels = c.labels.data;
 	c.rows.label_count = c.labels.count;
-	err = store_options_open(&c.store, &store);
+	if (c.otlp && (c.store.address || c.symbols))
+		return options_usage_error(self, "--otlp is in place of a store");
+	if (c.otlp == NULL)
+		err = store_options_open(&c.store, &store);
 	if (err == NULL && c.symbols)
 		err = push_symbols(store, c.symbols, c.quiet);
 	for (int i = 0; i < operands.count && err == NULL; i++)

@@ -50,6 +50,16 @@ struct reader_input {
 	 * of this machine.
 	 */
 	struct build_source *source;
+	/*
+	 * Somebody else sent it: the paths in it must not make sonde open files.  Addresses without
+	 * names keep none.
+	 */
+	bool is_sent;
+	/*
+	 * What the weights of a text are that does not state it (folded stacks); NULL: "samples",
+	 * of unit "count".
+	 */
+	const char *weight_name, *weight_unit;
 	size_t threads; /* that may work at once (0: one); what is read must not depend on it */
 };
 

@@ -18,9 +18,19 @@
 #include "base/sink.h"
 #include "model/profile.h"
 
+struct writer_attribute {
+	struct str key, value;
+};
+
 struct writer_options {
 	metric_id metric;  /* for formats that hold one */
 	bool with_modules; /* frames name their load object, if the format leaves the choice */
+	/*
+	 * What the whole profile is of, beyond what it says itself, or instead of that: for formats
+	 * with such attributes (OTLP's resource).  NULL: nothing.
+	 */
+	const struct writer_attribute *attributes;
+	size_t attribute_count;
 };
 
 struct writer {

@@ -19,12 +19,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/vec.h"
+#include "http/connection.h"
 #include "page/page.h"
 #include "serve/answering.h"
 #include "serve/http_check.h"
@@ -58,21 +57,13 @@
 	"default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "              \
 	"sandbox allow-scripts; frame-ancestors 'none'"
 
-/* A connection. */
-struct peer {
-	struct peer *next, *previous;
-	int fd;
-	uint64_t since_ns; /* when it began, or its last exchange ended */
-	bool is_busy;	   /* a whole request is there */
-};
-
 enum exchange_state { EXCHANGE_WAITS, EXCHANGE_RUNS, EXCHANGE_READY };
 
 /* A request that takes time. */
 struct exchange {
 	struct http *http;
 	struct MHD_Connection *connection;
-	struct peer *peer;
+	struct http_peer *peer;
 	struct request request;
 	const char *type;
 	const char *policy;
@@ -86,8 +77,7 @@ struct http {
 	const struct http_options *options;
 	struct MHD_Daemon *daemon;
 	char token[HTTP_TOKEN_SIZE + 1];
-	struct peer *peers; /* the newest first */
-	size_t peer_count;
+	struct http_peers peers;
 	VEC(struct exchange *) pending; /* suspended, the oldest first */
 };
 
@@ -320,7 +310,7 @@ static struct error *read_options(struct exchange *x)
 
 /* Begins to answer; *context keeps the exchange until the request is completed. */
 static enum MHD_Result begin(struct http *http, struct MHD_Connection *connection,
-	struct peer *peer, enum request_kind kind, void **context)
+	struct http_peer *peer, enum request_kind kind, void **context)
 {
 	if (http->pending.count >= WAITING_MAX)
 		return refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "too many requests");
@@ -342,42 +332,6 @@ static enum MHD_Result begin(struct http *http, struct MHD_Connection *connectio
 }
 
 /* ---- requests ---- */
-
-static struct str header(struct MHD_Connection *connection, const char *name)
-{
-	return str_from(MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name));
-}
-
-/* Looks at every header, as one that comes twice may be read as either. */
-static enum MHD_Result look_at_header(
-	void *context, enum MHD_ValueKind kind, const char *key, const char *value)
-{
-	struct http_head *head = context;
-
-	(void)kind;
-	/* A name with a blank is another one to some, and this one to others. */
-	head->is_odd |= key[0] == '\0' || strpbrk(key, " \t") != NULL;
-	head->hosts += strcasecmp(key, "Host") == 0;
-	head->upgrades |= strcasecmp(key, "Upgrade") == 0;
-	head->has_body |= strcasecmp(key, "Transfer-Encoding") == 0 ||
-			  (strcasecmp(key, "Content-Length") == 0 &&
-				  (value == NULL || strcmp(value, "0") != 0));
-	return MHD_YES;
-}
-
-static struct http_head head_of(
-	struct MHD_Connection *connection, const char *method, const char *path)
-{
-	struct http_head head = {.method = str_from(method),
-		.path = str_from(path),
-		.host = header(connection, "Host"),
-		.origin = header(connection, "Origin"),
-		.fetch_site = header(connection, "Sec-Fetch-Site"),
-		.fetch_mode = header(connection, "Sec-Fetch-Mode")};
-
-	MHD_get_connection_values(connection, MHD_HEADER_KIND, look_at_header, &head);
-	return head;
-}
 
 static const char *refusal_text(unsigned status)
 {
@@ -404,7 +358,7 @@ static enum MHD_Result respond_index(struct http *http, struct MHD_Connection *c
 }
 
 static enum MHD_Result route(struct http *http, struct MHD_Connection *connection,
-	struct peer *peer, struct str path, void **context)
+	struct http_peer *peer, struct str path, void **context)
 {
 	static const struct {
 		struct str path;
@@ -429,14 +383,6 @@ static enum MHD_Result route(struct http *http, struct MHD_Connection *connectio
 	return refuse(connection, MHD_HTTP_NOT_FOUND, refusal_text(MHD_HTTP_NOT_FOUND));
 }
 
-static struct peer *peer_of(struct MHD_Connection *connection)
-{
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-
-	return info ? info->socket_context : NULL;
-}
-
 /* In place of an exchange: the head of the request is good; its path has escapes. */
 static char is_checked, is_escaped;
 
@@ -458,7 +404,7 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
 	void **context)
 {
 	struct http *http = cls;
-	struct peer *peer = peer_of(connection);
+	struct http_peer *peer = http_peer_of(connection);
 
 	(void)version;
 	(void)upload;
@@ -467,11 +413,8 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
 
 	if (*context && *context != &is_checked && !has_escapes)
 		return respond_ready(*context);
-	if (peer) {
-		peer->is_busy = true;
-		peer->since_ns = clock_monotonic_ns();
-	}
-	struct http_head head = head_of(connection, method, path);
+	http_peer_set_busy(peer, true);
+	struct http_head head = http_head_of(connection, method, path);
 	struct str rest;
 	unsigned status = http_check(&head, http->token, &rest);
 
@@ -492,92 +435,14 @@ static void completed(void *cls, struct MHD_Connection *connection, void **conte
 	enum MHD_RequestTerminationCode code)
 {
 	struct http *http = cls;
-	struct peer *peer = peer_of(connection);
 
 	(void)code;
-	if (peer) {
-		peer->is_busy = false;
-		peer->since_ns = clock_monotonic_ns();
-	}
+	http_peer_set_busy(http_peer_of(connection), false);
 	if (*context && *context != &is_checked && *context != &is_escaped) {
 		remove_pending(http, *context);
 		exchange_destroy(*context);
 	}
 	*context = NULL;
-}
-
-/* ---- connections ---- */
-
-static void close_peer(const struct peer *peer)
-{
-	shutdown(peer->fd, SHUT_RDWR);
-}
-
-static void close_idlest(struct http *http)
-{
-	struct peer *idlest = NULL;
-
-	for (struct peer *p = http->peers; p; p = p->next)
-		if (!p->is_busy && p->since_ns != 0 &&
-			(idlest == NULL || p->since_ns < idlest->since_ns))
-			idlest = p;
-	if (idlest) {
-		close_peer(idlest);
-		idlest->since_ns = 0; /* once */
-	}
-}
-
-static void connect_peer(struct http *http, struct MHD_Connection *connection, void **context)
-{
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-	struct peer *peer = xcalloc(1, sizeof(*peer));
-
-	*peer = (struct peer){.next = http->peers,
-		.fd = info ? info->connect_fd : -1,
-		.since_ns = clock_monotonic_ns()};
-	if (http->peers)
-		http->peers->previous = peer;
-	http->peers = peer;
-	*context = peer;
-	if (++http->peer_count > CONNECTIONS_MANY)
-		close_idlest(http);
-}
-
-static void disconnect_peer(struct http *http, struct peer *peer)
-{
-	if (peer->previous)
-		peer->previous->next = peer->next;
-	else
-		http->peers = peer->next;
-	if (peer->next)
-		peer->next->previous = peer->previous;
-	http->peer_count--;
-	free(peer);
-}
-
-static void connected(void *cls, struct MHD_Connection *connection, void **context,
-	enum MHD_ConnectionNotificationCode code)
-{
-	if (code == MHD_CONNECTION_NOTIFY_STARTED)
-		connect_peer(cls, connection, context);
-	else if (*context)
-		disconnect_peer(cls, *context);
-}
-
-/* Closes those that take too long. */
-static void close_slow(struct http *http)
-{
-	uint64_t now = clock_monotonic_ns();
-
-	for (struct peer *p = http->peers; p; p = p->next) {
-		uint64_t most = p->is_busy ? EXCHANGE_SECONDS : REQUEST_SECONDS;
-
-		if (p->since_ns && now > p->since_ns && now - p->since_ns > most * SECOND_NS) {
-			close_peer(p);
-			p->since_ns = 0;
-		}
-	}
 }
 
 /* ---- the loop ---- */
@@ -617,7 +482,7 @@ static void look_at(struct exchange *x, const struct pollfd *fds)
 
 static int timeout_ms(struct http *http)
 {
-	const MHD_UNSIGNED_LONG_LONG most = 1000; /* for close_slow */
+	const MHD_UNSIGNED_LONG_LONG most = 1000; /* for http_peers_close_slow */
 	MHD_UNSIGNED_LONG_LONG wanted;
 
 	if (MHD_get_timeout(http->daemon, &wanted) == MHD_YES && wanted < most)
@@ -642,7 +507,7 @@ static void serve(struct http *http, const sigset_t *waiting)
 				look_at(polled[i], &fds[1 + 2 * i]);
 		start_waiting(http);
 		MHD_run(http->daemon);
-		close_slow(http);
+		http_peers_close_slow(&http->peers, REQUEST_SECONDS, EXCHANGE_SECONDS);
 	}
 }
 
@@ -660,9 +525,9 @@ static struct MHD_Daemon *start_daemon(struct http *http, int fd)
 		MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
 		MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-		MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_NOTIFY_CONNECTION, connected, http,
-		MHD_OPTION_URI_LOG_CALLBACK, look_at_uri, NULL, MHD_OPTION_NOTIFY_COMPLETED,
-		completed, http, MHD_OPTION_END);
+		MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_NOTIFY_CONNECTION,
+		http_peers_notify, &http->peers, MHD_OPTION_URI_LOG_CALLBACK, look_at_uri, NULL,
+		MHD_OPTION_NOTIFY_COMPLETED, completed, http, MHD_OPTION_END);
 }
 
 /* Stops on signals, which arrive only while the loop waits. */
@@ -691,7 +556,7 @@ static void finish(struct http *http)
 
 struct error *http_serve(struct served *served, const struct http_options *options)
 {
-	struct http http = {.served = served, .options = options};
+	struct http http = {.served = served, .options = options, .peers.many = CONNECTIONS_MANY};
 	struct http_listen listen;
 	sigset_t waiting;
 	struct error *err = http_listen_init(&listen, options);
@@ -700,12 +565,12 @@ struct error *http_serve(struct served *served, const struct http_options *optio
 		err = error_new(ERROR_UNSUPPORTED, "the kernel has no random numbers yet");
 	if (err == NULL) {
 		catch_signals(&waiting);
-		http.daemon = start_daemon(&http, listen.fd);
+		http.daemon = start_daemon(&http, listen.socket.fd);
 		if (http.daemon == NULL)
 			err = error_new(ERROR_UNSUPPORTED, "libmicrohttpd does not start");
 	}
 	if (err == NULL) {
-		listen.fd = -1; /* the daemon closes it */
+		listen.socket.fd = -1; /* the daemon closes it */
 		http_listen_announce(&listen, options, http.token);
 		serve(&http, &waiting);
 		finish(&http);

@@ -6,79 +6,30 @@
  */
 #include "serve/http_listen.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
 
-#define BACKLOG 64
-
-static struct error *listen_port(struct http_listen *l, uint16_t port)
-{
-	struct sockaddr_in address = {.sin_family = AF_INET,
-		.sin_port = htons(port),
-		.sin_addr = {htonl(INADDR_LOOPBACK)}};
-	socklen_t size = sizeof(address);
-	const int on = 1;
-
-	l->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (l->fd < 0)
-		return error_system(errno, "cannot make a socket");
-	setsockopt(l->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (bind(l->fd, (struct sockaddr *)&address, sizeof(address)) != 0 ||
-		listen(l->fd, BACKLOG) != 0 ||
-		getsockname(l->fd, (struct sockaddr *)&address, &size) != 0)
-		return error_system(errno, "cannot listen at 127.0.0.1:%u", port);
-	l->port = ntohs(address.sin_port);
-	return NULL;
-}
-
-static struct error *listen_socket(struct http_listen *l, const char *path)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	mode_t mask;
-	int bound;
-
-	if (strlen(path) >= sizeof(address.sun_path))
-		return error_new(ERROR_USAGE, "--socket: '%s' is longer than %zu bytes", path,
-			sizeof(address.sun_path) - 1);
-	memcpy(address.sun_path, path, strlen(path));
-	l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (l->fd < 0)
-		return error_system(errno, "cannot make a socket");
-	mask = umask(0077);
-	bound = bind(l->fd, (struct sockaddr *)&address, sizeof(address));
-	umask(mask);
-	if (bound != 0)
-		return error_system(errno, "cannot listen at %s", path);
-	l->socket = path;
-	return listen(l->fd, BACKLOG) == 0 ? NULL
-					   : error_system(errno, "cannot listen at %s", path);
-}
-
 struct error *http_listen_init(struct http_listen *l, const struct http_options *options)
 {
-	*l = (struct http_listen){.fd = -1};
-	return options->socket ? listen_socket(l, options->socket) : listen_port(l, options->port);
+	*l = (struct http_listen){0};
+	if (options->socket == NULL)
+		return http_socket_open_port(&l->socket, options->port);
+	struct error *err = http_socket_open_path(&l->socket, options->socket, false);
+
+	return err && err->kind == ERROR_USAGE ? error_prefix(err, "--socket") : err;
 }
 
 void http_listen_deinit(struct http_listen *l)
 {
-	if (l->fd >= 0)
-		close(l->fd);
-	if (l->socket)
-		unlink(l->socket);
+	http_socket_close(&l->socket);
 	if (l->opened)
 		unlink(l->opened);
 	free(l->opened);
@@ -147,11 +98,11 @@ static void print_tunnel(const struct http_listen *l, const char *connection)
 
 	if (sscanf(connection, "%*63s %*63s %63s", address) != 1)
 		return;
-	if (l->port)
+	if (l->socket.port)
 		fprintf(stderr, "sonde: from elsewhere: ssh -N -L %u:127.0.0.1:%u %s%s%s\n",
-			l->port, l->port, user ? user : "", user ? "@" : "", address);
+			l->socket.port, l->socket.port, user ? user : "", user ? "@" : "", address);
 	else
-		fprintf(stderr, "sonde: from elsewhere: ssh -N -L 8000:%s %s%s%s\n", l->socket,
+		fprintf(stderr, "sonde: from elsewhere: ssh -N -L 8000:%s %s%s%s\n", l->socket.path,
 			user ? user : "", user ? "@" : "", address);
 }
 
@@ -159,17 +110,17 @@ void http_listen_announce(
 	struct http_listen *l, const struct http_options *options, const char *token)
 {
 	const char *connection = getenv("SSH_CONNECTION");
-	char *url = l->port ? xasprintf("http://127.0.0.1:%u/%s/", l->port, token)
-			    : xasprintf("http://localhost/%s/", token);
+	char *url = l->socket.port ? xasprintf("http://127.0.0.1:%u/%s/", l->socket.port, token)
+				   : xasprintf("http://localhost/%s/", token);
 
 	printf("%s\n", url);
 	fflush(stdout);
-	if (l->socket)
-		fprintf(stderr, "sonde: listening at %s: curl --unix-socket %s %s\n", l->socket,
-			l->socket, url);
+	if (l->socket.path)
+		fprintf(stderr, "sonde: listening at %s: curl --unix-socket %s %s\n",
+			l->socket.path, l->socket.path, url);
 	if (connection && *connection)
 		print_tunnel(l, connection);
-	else if (options->opens_browser && l->port && has_display())
+	else if (options->opens_browser && l->socket.port && has_display())
 		l->opened = make_opened(url);
 	if (l->opened)
 		start_browser(l->opened);

@@ -3,13 +3,12 @@
 
 /* The socket that a server listens at, and telling its user about it. */
 
+#include "http/socket.h"
 #include "serve/http.h"
 
 struct http_listen {
-	int fd;
-	uint16_t port;	    /* 0: a Unix socket */
-	const char *socket; /* its path, else NULL */
-	char *opened;	    /* a file for the browser, removed at the end; NULL: none */
+	struct http_socket socket;
+	char *opened; /* a file for the browser, removed at the end; NULL: none */
 };
 
 must_use struct error *http_listen_init(struct http_listen *l, const struct http_options *options);

@@ -8,19 +8,17 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/compress.h"
-#include "base/file.h"
+#include "store/credentials.h"
 #include "store/http_client.h"
 #include "store/identity.h"
 
 enum {
 	TRIES = 4,
 	FIRST_WAIT_MS = 250,
-	CREDENTIALS_MAX = 4096,
 	MESSAGE_MAX = 400,
 	STATUS_GOOD = 200,
 	STATUS_REFUSED = 400,
@@ -46,32 +44,18 @@ struct clickhouse {
 
 static struct error *read_credentials(struct clickhouse *c, const char *path)
 {
-	struct file_bytes bytes;
-	struct stat info;
-	struct error *err;
-
-	if (stat(path, &info) != 0)
-		return error_system(errno, "%s", path);
-	if (S_ISREG(info.st_mode) && info.st_mode & (S_IRGRP | S_IROTH | S_IWGRP | S_IWOTH))
-		return error_new(ERROR_USAGE,
-			"%s: others may read it; allow only its owner: chmod 600 %s", path, path);
-	err = file_read(path, CREDENTIALS_MAX, &bytes);
-	if (err)
-		return err;
-	struct str rest = {(const char *)bytes.data, bytes.size};
-	struct str line = str_trim(str_take_line(&rest));
+	struct strbuf line = {0};
+	struct error *err = credentials_read(path, &line);
 	const char *colon = line.size ? memchr(line.data, ':', line.size) : NULL;
 
-	if (colon) {
-		struct str key = {colon + 1, line.size - (size_t)(colon + 1 - line.data)};
-
+	if (err == NULL && colon == NULL)
+		err = error_new(ERROR_INPUT, "%s: expected USER:PASSWORD in its first line", path);
+	if (err == NULL) {
 		c->user_header =
 			xasprintf("X-ClickHouse-User: %.*s", (int)(colon - line.data), line.data);
-		c->key_header = xasprintf("X-ClickHouse-Key: %.*s", STR_ARG(key));
-	} else {
-		err = error_new(ERROR_INPUT, "%s: expected USER:PASSWORD in its first line", path);
+		c->key_header = xasprintf("X-ClickHouse-Key: %s", colon + 1);
 	}
-	file_bytes_deinit(&bytes);
+	strbuf_deinit(&line);
 	return err;
 }
 

@@ -7,6 +7,7 @@
 #include <curl/curl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #ifndef SONDE_STATIC
 #include <dlfcn.h>
@@ -163,6 +164,16 @@ static size_t on_answer(char *data, size_t size, size_t count, void *context)
 	return bytes;
 }
 
+static bool has_type(const char *const *headers)
+{
+	static const char name[] = "Content-Type:";
+
+	for (; headers && *headers; headers++)
+		if (strncasecmp(*headers, name, sizeof(name) - 1) == 0)
+			return true;
+	return false;
+}
+
 static void begin(struct http_client *h, struct transfer *t, struct http_request *request)
 {
 	const struct curl_calls *c = &h->curl;
@@ -191,7 +202,9 @@ static void begin(struct http_client *h, struct transfer *t, struct http_request
 			t->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body.size);
 		/* Do not wait for "100 Continue", nor say what kind of form it is. */
 		t->headers = c->slist_append(t->headers, "Expect:");
-		t->headers = c->slist_append(t->headers, "Content-Type: application/octet-stream");
+		if (!has_type(request->headers))
+			t->headers = c->slist_append(
+				t->headers, "Content-Type: application/octet-stream");
 	}
 	for (const char *const *header = request->headers; header && *header; header++)
 		t->headers = c->slist_append(t->headers, *header);

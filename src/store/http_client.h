@@ -25,7 +25,11 @@ struct http_client_options {
 struct http_request {
 	const char *url;
 	const char *const *headers; /* "Name: value", NULL-terminated; NULL: none */
-	struct str body;	    /* sent with POST; data NULL: GET */
+	/*
+	 * Sent with POST, as application/octet-stream unless headers have a Content-Type; data
+	 * NULL: GET.
+	 */
+	struct str body;
 	/* What came back; strbuf_deinit frees the answer. */
 	int status;		/* 0: no whole answer came, and err says why */
 	uint64_t retry_after_s; /* what the server asked for; 0: nothing */

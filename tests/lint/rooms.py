@@ -19,7 +19,7 @@ LIBRARIES = {
 	r"(zstd|zlib|lzma|libdeflate)\.h": {"base", "formats/sonde/layout", "obj"},
 	r"capstone/.*\.h": {"obj"},
 	r"(curses|ncurses|ncursesw/.*|term)\.h": {"view"},
-	r"microhttpd\.h": {"serve"},
+	r"microhttpd\.h": {"http", "intake", "serve"},
 	r"(curl/.*|xxhash)\.h": {"store"},
 	r"linux/perf_event\.h": {"record"},
 	r"(linux/bpf|bpf/.*)\.h": {"record"},

@@ -275,7 +275,7 @@ static void the_first_bytes_tell(void **state)
 	struct profile *p = read_good(str_from(two_metrics));
 
 	(void)state;
-	one = writer_text(&writer_otlp, p, &(struct writer_options){{0}, false});
+	one = writer_text(&writer_otlp, p, &(struct writer_options){.with_modules = false});
 	for (size_t size = 12; size < one.size; size += 7)
 		assert_true(reader_otlp.bid((const uint8_t *)one.data, size) >= 85);
 	assert_true(reader_otlp.bid(json, 100) >= 85);
@@ -292,7 +292,7 @@ static void the_first_bytes_tell(void **state)
 
 static struct strbuf written(const struct profile *p)
 {
-	return writer_text(&writer_otlp, p, &(struct writer_options){{0}, false});
+	return writer_text(&writer_otlp, p, &(struct writer_options){.with_modules = false});
 }
 
 static struct strbuf small_file(void)
@@ -385,7 +385,7 @@ struct lines {
 /* A dump's lines, sorted, but for those that tell an order; free with lines_deinit. */
 static void lines_init(struct lines *l, const struct profile *p)
 {
-	l->text = writer_text(&writer_dump, p, &(struct writer_options){{0}, false});
+	l->text = writer_text(&writer_dump, p, &(struct writer_options){.with_modules = false});
 	struct str rest = strbuf_str(&l->text);
 
 	while (rest.size) {

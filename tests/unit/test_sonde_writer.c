@@ -191,7 +191,8 @@ static void too_many_metrics_are_refused(void **state)
 	struct sink sink;
 
 	sink_init(&sink, -1, "nowhere");
-	struct error *err = writer_sonde.write(&sink, p, &(struct writer_options){{0}, false});
+	struct error *err =
+		writer_sonde.write(&sink, p, &(struct writer_options){.with_modules = false});
 
 	assert_non_null(err);
 	assert_int_equal(err->kind, ERROR_UNSUPPORTED);

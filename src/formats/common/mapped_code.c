@@ -53,6 +53,7 @@ struct mapped_code {
 	VEC(struct place) places;
 	VEC(frame_id) frames;
 	struct build_source *source; /* NULL: none */
+	bool opens_nothing;
 	size_t named_max; /* limits the places: a name may take 30 times as much as its address
 			     took in the input */
 };
@@ -112,6 +113,11 @@ struct mapped_code *mapped_code_create(struct builder *b, size_t input_size)
 void mapped_code_use_source(struct mapped_code *m, struct build_source *source)
 {
 	m->source = source;
+}
+
+void mapped_code_open_nothing(struct mapped_code *m)
+{
+	m->opens_nothing = true;
 }
 
 void mapped_code_destroy(struct mapped_code *m)
@@ -209,7 +215,7 @@ static void open_further(struct mapped_code *m, struct code_object *o)
 static void open_object(struct mapped_code *m, struct code_object *o)
 {
 	o->is_tried = true;
-	if (o->kind != OBJECT_USER || !is_absolute(o->path))
+	if (m->opens_nothing || o->kind != OBJECT_USER || !is_absolute(o->path))
 		return;
 	open_at(o, o->path);
 	if (o->file == NULL && m->source)
@@ -320,9 +326,10 @@ static void resolve_object(struct mapped_code *m, struct symbolizer *symbolizer,
 	size_t nameless = add_frames(m, o, places, count, symbols);
 	if (nameless)
 		note_nameless(m, o, nameless,
-			o->file	       ? status.problem
-			: o->path.size ? "its file is not here, or another build"
-				       : NULL);
+			o->file		   ? status.problem
+			: m->opens_nothing ? "the profile was sent without it"
+			: o->path.size	   ? "its file is not here, or another build"
+					   : NULL);
 	if (nameless < count && o->build_id.size == 0)
 		builder_note(m->builder, NOTE_GUESSED, 1,
 			"names in %.*s are from the file that is there now; the profile does "

@@ -36,6 +36,8 @@ void mapped_code_destroy(struct mapped_code *m);
 /* Further files of load objects (struct reader_input); set before any address is wanted. */
 struct build_source;
 void mapped_code_use_source(struct mapped_code *m, struct build_source *source);
+/* No file is opened, whatever the mappings' paths; set before any address is wanted. */
+void mapped_code_open_nothing(struct mapped_code *m);
 /* Returns the mapping's number, counting from 0. */
 uint32_t mapped_code_add(struct mapped_code *m, const struct code_mapping *mapping);
 /* The object with the mapping's path; NO_ID for MAPPING_NONE or without a path. */

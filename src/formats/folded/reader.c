@@ -516,15 +516,19 @@ static void add_notes(struct folded *f)
 		"weights with a fraction were rounded to whole numbers");
 }
 
-static struct error *read_lines(struct folded *f, const char *name, struct str text, size_t threads)
+static struct error *read_lines(struct folded *f, const struct reader_input *input, struct str text)
 {
-	f->is_difference = is_difference(text);
-	(void)builder_metric(f->builder, STR("samples"), STR("count"));
+	const char *name = input->name;
+
+	f->is_difference = input->weight_name == NULL && is_difference(text);
+	(void)builder_metric(f->builder,
+		input->weight_name ? str_from(input->weight_name) : STR("samples"),
+		input->weight_unit ? str_from(input->weight_unit) : STR("count"));
 	if (f->is_difference) {
 		(void)builder_metric(f->builder, STR("samples (old)"), STR("count"));
 		(void)builder_metric(f->builder, STR("samples (new)"), STR("count"));
 	}
-	add_text(f, text, threads);
+	add_text(f, text, input->threads);
 	if (f->good == 0 && f->bad.count)
 		return error_new(ERROR_INPUT,
 			"%s: no line is a folded stack with a weight that fits in 63 bits (line "
@@ -541,8 +545,7 @@ static struct error *folded_read(const struct reader_input *input, struct builde
 	struct folded f = {.builder = builder};
 	struct strbuf buffer = {0};
 
-	struct error *err = read_lines(
-		&f, input->name, text_input(input->data, input->size, &buffer), input->threads);
+	struct error *err = read_lines(&f, input, text_input(input->data, input->size, &buffer));
 	strbuf_deinit(&buffer);
 	row_table_deinit(&f.frames);
 	row_table_deinit(&f.lines);

@@ -164,6 +164,7 @@ struct level {
 	const struct json_field *fields;
 	size_t begun;
 	bool is_array;
+	bool is_packed; /* an array of numbers; by that the reader recognizes the layout */
 };
 
 struct conversion {
@@ -178,7 +179,8 @@ static void open_level(struct conversion *v, const struct json_field *field, boo
 	struct level *level = &v->levels[v->depth++];
 
 	*level = (struct level){.field = field, .fields = field->fields, .is_array = is_array};
-	if (!is_array)
+	level->is_packed = is_array && field->kind == FIELD_NUMBER;
+	if (!is_array || level->is_packed)
 		level->begun = proto_begin(v->out, field->number);
 }
 
@@ -206,7 +208,10 @@ static bool step(struct conversion *v)
 	if (level->is_array) {
 		if (!json_element(&v->r))
 			return false;
-		take_value(v, field);
+		if (level->is_packed)
+			proto_put_packed(v->out, take_number(&v->r));
+		else
+			take_value(v, field);
 		return true;
 	}
 	if (!json_key(&v->r, &key))
@@ -230,7 +235,7 @@ struct error *otlp_json_convert(
 		if (step(&v))
 			continue;
 		struct level *level = &v.levels[--v.depth];
-		if (level->field && !level->is_array)
+		if (level->field && (!level->is_array || level->is_packed))
 			proto_end(out, level->begun);
 	}
 	*is_cut |= json_is_cut(&v.r);

@@ -426,6 +426,8 @@ static struct error *otlp_read(const struct reader_input *input, struct builder 
 	o.demangler = demangler_create();
 	o.code = mapped_code_create(builder, input->size);
 	mapped_code_use_source(o.code, input->source);
+	if (input->is_sent)
+		mapped_code_open_nothing(o.code);
 	otlp_labels_init(&o);
 	if (err == NULL)
 		err = build(&o);

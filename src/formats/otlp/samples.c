@@ -214,7 +214,7 @@ void otlp_samples_layout(struct otlp *o, struct cursor resource_profiles)
 			if (profile.number == SCOPE_PROFILES_PROFILE && profile.type == PROTO_BYTES)
 				look_at_profile(o, proto_message(&message, &profile));
 	}
-	/* JSON has names, which were converted to 1.11's numbers; its lists are not packed. */
+	/* JSON has names, which were converted to 1.11's numbers. */
 	bool is_old = (o->is_1_8 || o->may_be_1_8) && o->json.size == 0;
 
 	o->layout = is_old && !o->is_1_10 ? &layout_1_8 : &layout_1_10;

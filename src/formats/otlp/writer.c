@@ -25,6 +25,7 @@ struct figure {
 };
 
 struct writing {
+	const struct writer_options *options;
 	struct otlp_writer tables;
 	const struct profile *profile;
 	struct sink *sink;
@@ -304,16 +305,15 @@ static void put_profile(struct writing *w, const struct figure *f)
 	}
 }
 
-static void put_attribute(
-	const struct writing *w, struct strbuf *out, const char *key, string_id text)
+static void put_attribute(struct strbuf *out, struct str key, struct str text)
 {
 	struct strbuf escaped = {0};
 
-	if (text.i == 0)
+	if (text.size == 0)
 		return;
-	escape_text(&escaped, profile_string(w->profile, text));
+	escape_text(&escaped, text);
 	size_t attribute = proto_begin(out, RESOURCE_ATTRIBUTE);
-	proto_put_bytes(out, KEY_VALUE_KEY, str_from(key));
+	proto_put_string(out, KEY_VALUE_KEY, key);
 	size_t value = proto_begin(out, KEY_VALUE_VALUE);
 	proto_put_bytes(out, VALUE_STRING, strbuf_str(&escaped));
 	proto_end(out, value);
@@ -321,15 +321,29 @@ static void put_attribute(
 	strbuf_deinit(&escaped);
 }
 
+/* Puts what the profile says, unless the options do. */
+static void put_own_attribute(
+	const struct writing *w, struct strbuf *out, struct str key, string_id text)
+{
+	for (size_t i = 0; i < w->options->attribute_count; i++)
+		if (str_equal(w->options->attributes[i].key, key))
+			return;
+	put_attribute(out, key, profile_string(w->profile, text));
+}
+
 /* Writes a ResourceProfiles: its resource, and one scope with all profiles. */
 static void put_resource_profiles(struct writing *w)
 {
+	const struct profile *p = w->profile;
 	struct strbuf resource = {0}, scope = {0};
 	uint64_t scope_size;
 	size_t begun = proto_begin(&resource, RESOURCE_PROFILES_RESOURCE);
 
-	put_attribute(w, &resource, "host.name", w->profile->host);
-	put_attribute(w, &resource, "process.command_line", w->profile->command);
+	for (size_t i = 0; i < w->options->attribute_count; i++)
+		put_attribute(
+			&resource, w->options->attributes[i].key, w->options->attributes[i].value);
+	put_own_attribute(w, &resource, STR("host.name"), p->host);
+	put_own_attribute(w, &resource, STR("process.command_line"), p->command);
 	proto_end(&resource, begun);
 	begun = proto_begin(&scope, SCOPE_PROFILES_SCOPE);
 	proto_put_bytes(&scope, SCOPE_NAME, STR("sonde"));
@@ -365,9 +379,9 @@ static void count_profiles(struct writing *w)
 static struct error *otlp_write(
 	struct sink *sink, const struct profile *profile, const struct writer_options *options)
 {
-	struct writing w = {.profile = profile, .sink = sink};
+	/* All metrics are written. */
+	struct writing w = {.profile = profile, .sink = sink, .options = options};
 
-	(void)options; /* all metrics are written */
 	otlp_writer_tables_init(&w.tables, profile, sink);
 	find_order(&w);
 	find_figures(&w);

@@ -353,6 +353,8 @@ static struct error *pprof_read(const struct reader_input *input, struct builder
 		.walk = WALK_FREE + WALK_RATIO * (uint64_t)input->size};
 
 	mapped_code_use_source(p.code, input->source);
+	if (input->is_sent)
+		mapped_code_open_nothing(p.code);
 	struct error *err = read_all(&p);
 
 	pprof_drop_deinit(&p);

@@ -1,0 +1,92 @@
+/*
+ * Checks heads, the cheapest and most general first.
+ *
+ * Without a token, anybody who can connect may send profiles: other users of the machine.  Pages of
+ * other sites may not: a browser sends an Origin with each POST, and no browser is a client.
+ */
+#include "intake/check.h"
+
+#include <strings.h>
+
+enum { UNAUTHORIZED = 401, PAYLOAD_TOO_LARGE = 413 };
+
+enum intake_path intake_path_of(struct str path)
+{
+	static const struct str paths[INTAKE_OTHER] = {
+		[INTAKE_OTLP] = STR("/v1development/profiles"),
+		[INTAKE_INGEST] = STR("/ingest"),
+		[INTAKE_PUSH] = STR("/push.v1.PusherService/Push"),
+		[INTAKE_METRICS] = STR("/metrics"),
+		[INTAKE_HEALTHY] = STR("/-/healthy")};
+	int i = 0;
+
+	while (i < INTAKE_OTHER && !str_equal(path, paths[i]))
+		i++;
+	return (enum intake_path)i;
+}
+
+static bool is_authorized(struct str token, struct str authorization)
+{
+	static const struct str scheme = STR("Bearer ");
+	struct str rest = {authorization.data + scheme.size, authorization.size - scheme.size};
+
+	return authorization.size > scheme.size &&
+	       strncasecmp(authorization.data, scheme.data, scheme.size) == 0 &&
+	       http_token_equal(str_trim(rest), token);
+}
+
+/* What is wrong with the form of the head; NULL: nothing. */
+static const char *problem_of(const struct intake_head *head, bool has_body)
+{
+	const struct http_head *http = &head->http;
+
+	if (http->hosts != 1)
+		return "a request has one Host";
+	if (http->is_odd)
+		return "a header has an invalid name";
+	if (http->upgrades)
+		return "there is no other protocol to upgrade to";
+	if (http->framings > 1)
+		return "the end of the body is stated more than once";
+	if (head->transfer_encoding.size &&
+		(head->transfer_encoding.size != 7 ||
+			strncasecmp(head->transfer_encoding.data, "chunked", 7) != 0))
+		return "the only Transfer-Encoding is chunked";
+	return !has_body && http->has_body ? "the request must have no body" : NULL;
+}
+
+unsigned intake_check(const struct intake_door *door, const struct intake_head *head,
+	enum intake_path path, enum intake_reason *reason, const char **why)
+{
+	bool is_post = path < INTAKE_METRICS;
+
+	*reason = REASON_HEAD;
+	*why = problem_of(head, is_post);
+	if (*why)
+		return HTTP_BAD_REQUEST;
+	*why = "this server is not called that";
+	if (door->is_loopback && door->token.size == 0 && !http_host_is_local(head->http.host))
+		return HTTP_MISDIRECTED;
+	*why = "requests of web pages are refused";
+	if (head->http.origin.size || http_is_of_another_site(&head->http))
+		return HTTP_FORBIDDEN;
+	if (path != INTAKE_HEALTHY && door->token.size &&
+		!is_authorized(door->token, head->authorization)) {
+		*reason = REASON_TOKEN;
+		*why = "the token is missing or wrong; expected 'Authorization: Bearer TOKEN'";
+		return UNAUTHORIZED;
+	}
+	*why = "no such path; profiles go to /v1development/profiles (OTLP), /ingest or "
+	       "/push.v1.PusherService/Push (Pyroscope)";
+	if (path == INTAKE_OTHER)
+		return HTTP_NOT_FOUND;
+	*why = is_post ? "only POST" : "only GET";
+	if (!str_equal(head->http.method, is_post ? STR("POST") : STR("GET")))
+		return HTTP_METHOD_NOT_ALLOWED;
+	if (head->body_size > door->body_max) {
+		*reason = REASON_SIZE;
+		*why = "the body is too large; send fewer profiles at a time";
+		return PAYLOAD_TOO_LARGE;
+	}
+	return 0;
+}

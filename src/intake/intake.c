@@ -1,0 +1,645 @@
+/*
+ * The server, with libmicrohttpd, in two threads.
+ *
+ * One talks to clients.  It polls the library's epoll descriptor and an eventfd, never blocks, and
+ * makes all calls of the library.  A request whose body has arrived is suspended and put in a queue
+ * for the other thread, which reads one body after the other at a low priority (nice 10), gives the
+ * profiles to keep, and puts the request in a queue back.  So metrics are answered while a large
+ * profile is read.
+ *
+ * Bounds: connections, bytes of a body and of all bodies that are here at a time, sizes of URL and
+ * headers (the library's memory for a connection), and time: a request must arrive whole within
+ * REQUEST_SECONDS, however slowly a client goes on sending.
+ */
+#include "intake/intake.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <microhttpd.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "http/connection.h"
+#include "http/socket.h"
+#include "intake/check.h"
+#include "intake/counts.h"
+
+/* What OTLP's specification recommends. */
+#define BODY_BYTES ((size_t)64 << 20)
+/* All bodies together: this many times the largest one. */
+#define BODIES		2u
+#define CONNECTIONS_MAX 256u
+/* From this many on, idle ones are closed. */
+#define CONNECTIONS_MANY 192u
+/* Bytes of URL and headers, and of what is read at a time. */
+#define CONNECTION_BYTES (64u << 10)
+/* Seconds without progress, for a whole request, and for a whole exchange. */
+#define IDLE_SECONDS	 60u
+#define REQUEST_SECONDS	 60u
+#define EXCHANGE_SECONDS 600u
+#define TOKEN_FILE_MAX	 4096u
+#define WORKER_NICE	 10
+/* From bodies of this size on, free memory is given back. */
+#define TRIM_BYTES ((size_t)1 << 20)
+
+/* A request, from its head until it is answered. */
+struct exchange {
+	struct intake *intake;
+	struct MHD_Connection *connection;
+	struct exchange *next; /* in a queue */
+	struct intake_message message;
+	struct strbuf body;
+	size_t counted; /* bytes of the body that are in intake->body_bytes */
+	bool is_refused, is_taken;
+	struct intake_answer answer;
+};
+
+struct queue {
+	struct exchange *first, *last;
+	size_t count;
+};
+
+struct intake {
+	struct intake_options options;
+	struct http_socket socket;
+	struct intake_door door;
+	char *token; /* NULL: none */
+	struct MHD_Daemon *daemon;
+	struct http_peers peers;
+	struct intake_counts counts;
+	size_t body_bytes; /* of all exchanges */
+	int event;	   /* wakes the thread that talks to clients */
+	pthread_t talker, worker;
+	/* Below: both threads, with the lock. */
+	pthread_mutex_t lock;
+	pthread_cond_t work;
+	struct queue waiting, taken;
+	bool is_stopping;
+};
+
+/* ---- queues ---- */
+
+static void queue_put(struct queue *q, struct exchange *x)
+{
+	x->next = NULL;
+	if (q->last)
+		q->last->next = x;
+	else
+		q->first = x;
+	q->last = x;
+	q->count++;
+}
+
+static struct exchange *queue_take(struct queue *q)
+{
+	struct exchange *x = q->first;
+
+	if (x == NULL)
+		return NULL;
+	q->first = x->next;
+	if (q->first == NULL)
+		q->last = NULL;
+	q->count--;
+	return x;
+}
+
+static void wake(struct intake *intake)
+{
+	const uint64_t one = 1;
+	ssize_t size = write(intake->event, &one, sizeof(one));
+
+	/* It only fails if it is awake already. */
+	(void)size;
+}
+
+/* ---- the thread that reads bodies ---- */
+
+static void *work(void *context)
+{
+	struct intake *intake = context;
+
+	/* On Linux, of this thread alone. */
+	(void)setpriority(PRIO_PROCESS, 0, WORKER_NICE);
+	pthread_mutex_lock(&intake->lock);
+	while (true) {
+		struct exchange *x = queue_take(&intake->waiting);
+
+		if (x == NULL && intake->is_stopping)
+			break;
+		if (x == NULL) {
+			pthread_cond_wait(&intake->work, &intake->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&intake->lock);
+		x->message.body = strbuf_str(&x->body);
+		intake_take(&intake->options, &x->message, &x->answer);
+		/* The memory of a large profile goes back: the process may run for months. */
+		if (x->body.size > TRIM_BYTES)
+			malloc_trim(0);
+		pthread_mutex_lock(&intake->lock);
+		queue_put(&intake->taken, x);
+		wake(intake);
+	}
+	pthread_mutex_unlock(&intake->lock);
+	return NULL;
+}
+
+/* ---- answers ---- */
+
+static void add_headers(struct MHD_Response *response, const struct intake_answer *answer,
+	enum intake_path path, bool is_closed)
+{
+	char seconds[16];
+
+	if (answer->type)
+		MHD_add_response_header(response, "Content-Type", answer->type);
+	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+	MHD_add_response_header(response, "Cache-Control", "no-store");
+	if (is_closed)
+		MHD_add_response_header(response, "Connection", "close");
+	if (answer->status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(response, "Allow", path < INTAKE_METRICS ? "POST" : "GET");
+	if (answer->status == MHD_HTTP_UNAUTHORIZED)
+		MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
+	if (answer->status == MHD_HTTP_UNSUPPORTED_MEDIA_TYPE)
+		MHD_add_response_header(response, "Accept-Encoding", "gzip, zstd");
+	if (answer->retry_seconds) {
+		snprintf(seconds, sizeof(seconds), "%u", answer->retry_seconds);
+		MHD_add_response_header(response, "Retry-After", seconds);
+	}
+}
+
+/* Sends the answer, and counts it.  is_closed: the client may still be sending. */
+static enum MHD_Result respond(struct exchange *x, bool is_closed)
+{
+	struct intake_answer *answer = &x->answer;
+	struct MHD_Response *response;
+	enum MHD_Result result;
+
+	intake_counts_add(&x->intake->counts, x->message.path, x->body.size, answer);
+	strbuf_add(&answer->text, STR(""));
+	response = MHD_create_response_from_buffer(
+		answer->text.size, answer->text.data, MHD_RESPMEM_MUST_FREE);
+	if (response == NULL)
+		return MHD_NO;
+	answer->text = (struct strbuf){0};
+	add_headers(response, answer, x->message.path, is_closed);
+	result = MHD_queue_response(x->connection, answer->status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+static enum MHD_Result respond_metrics(struct exchange *x)
+{
+	struct intake *intake = x->intake;
+	struct strbuf *out = &x->answer.text;
+
+	x->answer.status = MHD_HTTP_OK;
+	x->answer.type = "text/plain; version=0.0.4; charset=utf-8";
+	intake_counts_put(&intake->counts, out);
+	intake_gauge_put(out, "sonde_intake_connections", "Connections now.", intake->peers.count);
+	intake_gauge_put(out, "sonde_intake_body_bytes", "Bytes of bodies in memory now.",
+		intake->body_bytes);
+	pthread_mutex_lock(&intake->lock);
+	size_t waiting = intake->waiting.count;
+	pthread_mutex_unlock(&intake->lock);
+	intake_gauge_put(out, "sonde_intake_waiting", "Requests that wait to be read.", waiting);
+	if (intake->options.metrics)
+		intake->options.metrics(intake->options.context, out);
+	return respond(x, false);
+}
+
+static enum MHD_Result respond_healthy(struct exchange *x)
+{
+	x->answer.status = MHD_HTTP_OK;
+	x->answer.type = "text/plain; charset=utf-8";
+	strbuf_add(&x->answer.text, STR("ok\n"));
+	return respond(x, false);
+}
+
+/* ---- requests ---- */
+
+/* In place of an exchange, before there is one: the path has escapes. */
+static char is_escaped;
+
+/*
+ * No path that is served has escapes.  The library has decoded them when handle() sees the path,
+ * and "%00" has ended it.
+ */
+static void *look_at_uri(void *cls, const char *uri, struct MHD_Connection *connection)
+{
+	size_t size = strcspn(uri, "?");
+
+	(void)cls;
+	(void)connection;
+	return memchr(uri, '%', size) ? &is_escaped : NULL;
+}
+
+static const char *argument(struct MHD_Connection *connection, const char *name)
+{
+	return MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+/* The size of the body as stated; UINT64_MAX: not a number. */
+static uint64_t stated_size(struct MHD_Connection *connection)
+{
+	struct str text = http_header(connection, "Content-Length");
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < text.size; i++) {
+		if (!char_is_digit(text.data[i]) || size > UINT64_MAX / 10 - 1)
+			return UINT64_MAX;
+		size = size * 10 + (uint64_t)(text.data[i] - '0');
+	}
+	return size;
+}
+
+static struct exchange *exchange_create(
+	struct intake *intake, struct MHD_Connection *connection, enum intake_path path)
+{
+	struct exchange *x = xcalloc(1, sizeof(*x));
+
+	*x = (struct exchange){.intake = intake,
+		.connection = connection,
+		.message = {.path = path,
+			.type = http_header(connection, "Content-Type"),
+			.encoding = http_header(connection, "Content-Encoding"),
+			.ingest = {.name = argument(connection, "name"),
+				.format = argument(connection, "format"),
+				.from = argument(connection, "from"),
+				.until = argument(connection, "until"),
+				.sample_rate = argument(connection, "sampleRate"),
+				.units = argument(connection, "units")}}};
+	return x;
+}
+
+static void exchange_destroy(struct exchange *x)
+{
+	x->intake->body_bytes -= x->counted;
+	strbuf_deinit(&x->body);
+	strbuf_deinit(&x->answer.text);
+	free(x);
+}
+
+static void refuse(struct exchange *x, unsigned status, enum intake_reason reason, const char *why)
+{
+	x->is_refused = true;
+	intake_refuse(&x->message, &x->answer, status, reason, why);
+	x->intake->body_bytes -= x->counted;
+	x->counted = 0;
+	strbuf_deinit(&x->body);
+}
+
+/* Decides by the head. */
+static enum MHD_Result begin(struct exchange *x, const char *path, const char *method)
+{
+	struct intake *intake = x->intake;
+	const struct intake_head head = {.http = http_head_of(x->connection, method, path),
+		.authorization = http_header(x->connection, "Authorization"),
+		.transfer_encoding = http_header(x->connection, "Transfer-Encoding"),
+		.body_size = stated_size(x->connection)};
+	enum intake_reason reason;
+	const char *why;
+	unsigned status = intake_check(&intake->door, &head, x->message.path, &reason, &why);
+
+	if (status == 0 && !intake_is_type_taken(&x->message)) {
+		status = MHD_HTTP_UNSUPPORTED_MEDIA_TYPE;
+		reason = REASON_TYPE;
+		why = x->message.path == INTAKE_OTLP
+			      ? "expected Content-Type application/x-protobuf or application/json, "
+				"and gzip, zstd or no Content-Encoding"
+		      : x->message.path == INTAKE_PUSH
+			      ? "expected Content-Type application/proto or application/json, and "
+				"gzip, zstd or no Content-Encoding"
+			      : "expected gzip, zstd or no Content-Encoding";
+	}
+	if (status == 0 && head.body_size + intake->body_bytes > BODIES * intake->door.body_max) {
+		status = MHD_HTTP_SERVICE_UNAVAILABLE;
+		reason = REASON_BUSY;
+		why = "too much is being sent at a time";
+	}
+	if (status == 0)
+		return MHD_YES;
+	refuse(x, status, reason, why);
+	/*
+	 * Clients that are still sending see their connection end, and no answer, so the body is
+	 * awaited, without keeping it; not if it is a long one, or its end is uncertain.
+	 */
+	bool is_awaited = status != MHD_HTTP_BAD_REQUEST &&
+			  head.body_size <= BODIES * intake->door.body_max &&
+			  http_header(x->connection, "Expect").size == 0;
+
+	return is_awaited ? MHD_YES : respond(x, true);
+}
+
+/* Takes a part of a body.  A refusal waits for the end, as the library sends no answer earlier. */
+static enum MHD_Result take_part(struct exchange *x, struct str part)
+{
+	struct intake *intake = x->intake;
+
+	if (x->is_refused)
+		return MHD_YES;
+	if (x->body.size + part.size > intake->door.body_max) {
+		refuse(x, MHD_HTTP_CONTENT_TOO_LARGE, REASON_SIZE,
+			"the body is too large; send fewer profiles at a time");
+	} else if (intake->body_bytes + part.size > BODIES * intake->door.body_max) {
+		refuse(x, MHD_HTTP_SERVICE_UNAVAILABLE, REASON_BUSY,
+			"too much is being sent at a time");
+	} else {
+		strbuf_add(&x->body, part);
+		x->counted += part.size;
+		intake->body_bytes += part.size;
+	}
+	return MHD_YES;
+}
+
+/* Suspends a whole request until the worker has taken it; false: the worker is stopping. */
+static bool put_in_queue(struct exchange *x)
+{
+	struct intake *intake = x->intake;
+
+	pthread_mutex_lock(&intake->lock);
+	bool is_taken = !intake->is_stopping;
+	if (is_taken) {
+		MHD_suspend_connection(x->connection);
+		queue_put(&intake->waiting, x);
+		pthread_cond_signal(&intake->work);
+	}
+	pthread_mutex_unlock(&intake->lock);
+	return is_taken;
+}
+
+/* The whole request is there. */
+static enum MHD_Result finish(struct exchange *x)
+{
+	if (x->is_refused || x->is_taken)
+		return respond(x, x->is_refused);
+	if (x->message.path == INTAKE_METRICS)
+		return respond_metrics(x);
+	if (x->message.path == INTAKE_HEALTHY)
+		return respond_healthy(x);
+	http_peer_set_busy(http_peer_of(x->connection), true);
+	if (put_in_queue(x))
+		return MHD_YES;
+	refuse(x, MHD_HTTP_SERVICE_UNAVAILABLE, REASON_BUSY, "the server is stopping");
+	return respond(x, true);
+}
+
+static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, const char *path,
+	const char *method, const char *version, const char *upload, size_t *upload_size,
+	void **context)
+{
+	struct intake *intake = cls;
+	struct exchange *x = *context;
+
+	(void)version;
+	if (x == NULL || *context == &is_escaped) {
+		/* The time for the request begins with its head. */
+		http_peer_set_busy(http_peer_of(connection), false);
+		x = exchange_create(
+			intake, connection, x ? INTAKE_OTHER : intake_path_of(str_from(path)));
+		*context = x;
+		return begin(x, path, method);
+	}
+	if (*upload_size) {
+		struct str part = {upload, *upload_size};
+
+		*upload_size = 0;
+		return take_part(x, part);
+	}
+	return finish(x);
+}
+
+static void completed(void *cls, struct MHD_Connection *connection, void **context,
+	enum MHD_RequestTerminationCode code)
+{
+	(void)cls;
+	(void)code;
+	http_peer_set_busy(http_peer_of(connection), false);
+	if (*context && *context != &is_escaped)
+		exchange_destroy(*context);
+	*context = NULL;
+}
+
+/* ---- the thread that talks to clients ---- */
+
+static void resume_taken(struct intake *intake)
+{
+	uint64_t count;
+	ssize_t size = read(intake->event, &count, sizeof(count));
+	struct exchange *x;
+
+	(void)size;
+	do {
+		pthread_mutex_lock(&intake->lock);
+		x = queue_take(&intake->taken);
+		pthread_mutex_unlock(&intake->lock);
+		if (x) {
+			x->is_taken = true;
+			MHD_resume_connection(x->connection);
+		}
+	} while (x);
+}
+
+static int timeout_ms(struct intake *intake)
+{
+	const MHD_UNSIGNED_LONG_LONG most = 1000; /* for http_peers_close_slow */
+	MHD_UNSIGNED_LONG_LONG wanted;
+
+	if (MHD_get_timeout(intake->daemon, &wanted) == MHD_YES && wanted < most)
+		return (int)wanted;
+	return (int)most;
+}
+
+static bool is_stopping(struct intake *intake)
+{
+	pthread_mutex_lock(&intake->lock);
+	bool stopping = intake->is_stopping;
+	pthread_mutex_unlock(&intake->lock);
+	return stopping;
+}
+
+static void *talk(void *context)
+{
+	struct intake *intake = context;
+
+	while (!is_stopping(intake)) {
+		struct pollfd fds[] = {
+			{MHD_get_daemon_info(intake->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd,
+				POLLIN, 0},
+			{intake->event, POLLIN, 0}};
+
+		(void)poll(fds, 2, timeout_ms(intake));
+		resume_taken(intake);
+		MHD_run(intake->daemon);
+		http_peers_close_slow(&intake->peers, REQUEST_SECONDS, EXCHANGE_SECONDS);
+	}
+	return NULL;
+}
+
+static void say_nothing(void *cls, const char *format, va_list args)
+{
+	(void)cls;
+	(void)format;
+	(void)args;
+}
+
+/* ---- starting and stopping ---- */
+
+static struct error *read_token(struct intake *intake, const char *path)
+{
+	struct file_bytes bytes;
+	struct error *err = file_read(path, TOKEN_FILE_MAX, &bytes);
+
+	if (err)
+		return err;
+	struct str rest = {(const char *)bytes.data, bytes.size};
+	struct str line = str_trim(str_take_line(&rest));
+
+	if (line.size < 16 || memchr(line.data, '\0', line.size))
+		err = error_new(ERROR_USAGE,
+			"%s: the token in its first line has %zu characters; expected at least 16",
+			path, line.size);
+	else
+		intake->token = xstrndup(line.data, line.size);
+	file_bytes_deinit(&bytes);
+	return err;
+}
+
+static struct error *check_options(struct intake *intake)
+{
+	const struct intake_options *o = &intake->options;
+
+	if (o->token_file) {
+		struct error *err = read_token(intake, o->token_file);
+
+		if (err)
+			return err;
+	} else if (http_address_is_public(o->address)) {
+		return error_new(ERROR_USAGE,
+			"other machines could send profiles to %s: give a file with a token that "
+			"they must know, or listen at 127.0.0.1",
+			o->address);
+	}
+	intake->door = (struct intake_door){.token = str_from(intake->token),
+		.is_loopback = strchr(o->address, '/') == NULL,
+		.body_max = o->body_max};
+	return NULL;
+}
+
+static struct error *start_daemon(struct intake *intake)
+{
+	intake->daemon =
+		MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
+			NULL, NULL, handle, intake, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
+			MHD_OPTION_LISTEN_SOCKET, intake->socket.fd, MHD_OPTION_CONNECTION_LIMIT,
+			CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+			(size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
+			MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_CONNECTION,
+			http_peers_notify, &intake->peers, MHD_OPTION_URI_LOG_CALLBACK, look_at_uri,
+			NULL, MHD_OPTION_NOTIFY_COMPLETED, completed, intake, MHD_OPTION_END);
+	if (intake->daemon == NULL)
+		return error_new(ERROR_UNSUPPORTED, "libmicrohttpd does not start");
+	intake->socket.fd = -1; /* the daemon closes it */
+	return NULL;
+}
+
+static void stop_worker(struct intake *intake)
+{
+	pthread_mutex_lock(&intake->lock);
+	intake->is_stopping = true;
+	pthread_cond_signal(&intake->work);
+	pthread_mutex_unlock(&intake->lock);
+	wake(intake);
+	pthread_join(intake->worker, NULL);
+}
+
+/* Signals are for the caller's threads. */
+static struct error *start_threads(struct intake *intake)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int code = pthread_create(&intake->worker, NULL, work, intake);
+
+	if (code == 0) {
+		code = pthread_create(&intake->talker, NULL, talk, intake);
+		if (code)
+			stop_worker(intake);
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return code ? error_system(code, "cannot start a thread") : NULL;
+}
+
+static void intake_destroy(struct intake *intake)
+{
+	if (intake->daemon)
+		MHD_stop_daemon(intake->daemon);
+	http_socket_close(&intake->socket);
+	if (intake->event >= 0)
+		close(intake->event);
+	if (intake->token)
+		explicit_bzero(intake->token, strlen(intake->token));
+	free(intake->token);
+	pthread_cond_destroy(&intake->work);
+	pthread_mutex_destroy(&intake->lock);
+	free(intake);
+}
+
+struct error *intake_start(const struct intake_options *options, struct intake **result)
+{
+	struct intake *intake = xcalloc(1, sizeof(*intake));
+	struct error *err;
+
+	*intake = (struct intake){.options = *options,
+		.socket.fd = -1,
+		.peers.many = CONNECTIONS_MANY,
+		.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+	if (intake->options.body_max == 0)
+		intake->options.body_max = BODY_BYTES;
+	pthread_mutex_init(&intake->lock, NULL);
+	pthread_cond_init(&intake->work, NULL);
+	err = intake->event < 0 ? error_system(errno, "cannot make an eventfd")
+				: check_options(intake);
+	if (err == NULL)
+		err = http_socket_open(&intake->socket, options->address);
+	if (err == NULL)
+		err = start_daemon(intake);
+	if (err == NULL)
+		err = start_threads(intake);
+	if (err) {
+		intake_destroy(intake);
+		return err;
+	}
+	*result = intake;
+	return NULL;
+}
+
+void intake_stop(struct intake *intake)
+{
+	if (intake == NULL)
+		return;
+	stop_worker(intake);
+	pthread_join(intake->talker, NULL);
+	/* The worker has taken all that waited; their answers go out now. */
+	resume_taken(intake);
+	for (int i = 0; i < 4; i++)
+		MHD_run(intake->daemon);
+	intake_destroy(intake);
+}
+
+const char *intake_address(const struct intake *intake)
+{
+	return intake->socket.address;
+}
