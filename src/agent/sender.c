@@ -1,0 +1,190 @@
+/*
+ * "Exponential back-off and jitter" as the AWS architecture blog describes it: half of the time is
+ * fixed, the other half random, so that hosts do not come back at once when a store does.
+ */
+#include "agent/sender.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/hash.h"
+
+#define BACK_OFF_NS	 SECOND_NS
+#define BACK_OFF_MOST	 (300 * SECOND_NS)
+#define SEND_SECONDS_MAX 300
+
+bool sender_is_url(const char *store)
+{
+	return strstr(store, "://") != NULL;
+}
+
+struct error *sender_check(const char *store)
+{
+	return sender_is_url(store)
+		       ? error_new(ERROR_UNSUPPORTED,
+				 "this build cannot send to %s; a store is a folder", store)
+		       : NULL;
+}
+
+/* ---- one segment ---- */
+
+static struct error *copy(int from, int to, const char *path)
+{
+	ssize_t got;
+
+	do
+		got = sendfile(to, from, NULL, (size_t)1 << 20);
+	while (got > 0 || (got < 0 && errno == EINTR));
+	if (got < 0 || fsync(to) != 0)
+		return error_system(errno, "cannot write %s", path);
+	return NULL;
+}
+
+static struct error *push_to_folder(const char *store, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	char *to = xasprintf("%s/%s", store, name), *part = xasprintf("%s/.%s", store, name);
+	int in = open(path, O_RDONLY | O_CLOEXEC);
+	int out = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	struct error *err = NULL;
+
+	if (in < 0 || out < 0)
+		err = error_system(errno, "cannot open %s", in < 0 ? path : part);
+	else
+		err = copy(in, out, part);
+	if (!err && rename(part, to) != 0)
+		err = error_system(errno, "cannot rename %s", part);
+	if (err && out >= 0)
+		unlink(part);
+	if (in >= 0)
+		close(in);
+	if (out >= 0)
+		close(out);
+	free(to);
+	free(part);
+	return err;
+}
+
+struct error *sender_push(const char *store, const char *path)
+{
+	return sender_is_url(store) ? sender_check(store) : push_to_folder(store, path);
+}
+
+/* ---- when ---- */
+
+void sender_init(struct sender *s, const char *store, const char *host, uint64_t every_ns,
+	void (*say)(const char *line))
+{
+	uint64_t hash = hash_u64(crc32c(0, host, strlen(host)));
+
+	*s = (struct sender){.store = store, .say = say};
+	s->phase_ns = every_ns > 0 ? hash % every_ns : 0;
+}
+
+void sender_deinit(struct sender *s)
+{
+	free(s->name);
+	*s = (struct sender){0};
+}
+
+uint64_t sender_back_off_ns(uint32_t failures, double random)
+{
+	uint64_t most_ns = BACK_OFF_NS;
+
+	while (--failures > 0 && most_ns < BACK_OFF_MOST)
+		most_ns *= 2;
+	if (most_ns > BACK_OFF_MOST)
+		most_ns = BACK_OFF_MOST;
+	return most_ns / 2 + (uint64_t)((double)most_ns / 2 * random);
+}
+
+static double random_share(void)
+{
+	uint32_t bits = 0;
+
+	if (getrandom(&bits, sizeof(bits), GRND_NONBLOCK) != sizeof(bits))
+		bits = (uint32_t)hash_u64(clock_monotonic_ns());
+	return (double)bits / UINT32_MAX;
+}
+
+static void send_in_child(const struct sender *s, const char *path)
+{
+	sigset_t none;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* A store that never answers must not hold the spool for ever. */
+	alarm(SEND_SECONDS_MAX);
+	struct error *err = sender_push(s->store, path);
+
+	if (err) {
+		err = error_prefix(err, "sending to %s", s->store);
+		s->say(err->message);
+	}
+	_exit(err ? 1 : 0);
+}
+
+void sender_look(struct sender *s, struct spool *spool, uint64_t now_ns)
+{
+	if (!s->store || s->child || spool->entries.count == 0 || now_ns < s->next_ns)
+		return;
+	const struct spool_entry *oldest = &spool->entries.data[0];
+	uint64_t age_ns = clock_unix_ns() - (uint64_t)oldest->time_s * SECOND_NS;
+
+	/* One that waited for its turn already does not wait again. */
+	if (s->failures == 0 && spool->entries.count == 1 && age_ns < s->phase_ns)
+		return;
+	char *path = spool_path(spool, oldest->name);
+	pid_t pid = fork();
+
+	if (pid == 0)
+		send_in_child(s, path);
+	free(path);
+	if (pid > 0) {
+		s->child = pid;
+		s->name = xstrdup(oldest->name);
+	} else {
+		s->failures++;
+		s->next_ns = now_ns + sender_back_off_ns(s->failures, random_share());
+	}
+}
+
+static void sent(struct sender *s, struct spool *spool)
+{
+	s->failures = 0;
+	s->sent++;
+	/* The limit may have dropped it meanwhile. */
+	for (size_t i = 0; i < spool->entries.count; i++)
+		if (strcmp(spool->entries.data[i].name, s->name) == 0) {
+			s->sent_bytes += spool->entries.data[i].bytes;
+			error_destroy(spool_remove(spool, i));
+			return;
+		}
+}
+
+void sender_ended(struct sender *s, struct spool *spool, int status, uint64_t now_ns)
+{
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+		sent(s, spool);
+	} else {
+		s->failures++;
+		s->errors++;
+		s->next_ns = now_ns + sender_back_off_ns(s->failures, random_share());
+	}
+	s->child = 0;
+	free(s->name);
+	s->name = NULL;
+}
