@@ -32,6 +32,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "record/target.h"
 
 /* How long before its start the process of a segment is made; at most half a segment. */
 #define LEAD_NS (2 * SECOND_NS)
@@ -43,7 +44,7 @@
 /* After a recording failed to start. */
 #define RETRY_NS (10 * SECOND_NS)
 /* One samples, one is about to, and others resolve names. */
-#define SEGMENTS_MAX 4
+#define SEGMENTS_MAX 8
 
 struct agent {
 	struct agent_settings settings;
@@ -497,6 +498,8 @@ static struct error *open_all(struct agent *a, sigset_t *before)
 
 	if (!err)
 		err = spool_open(&a->spool, spool);
+	/* While we may: the recorders inherit it. */
+	launch_raise_ourselves();
 	if (!err)
 		err = rights_drop();
 	if (!err)

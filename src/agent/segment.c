@@ -12,14 +12,19 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "record/recorder.h"
 
-/* How rarely rings are looked at: a ring holds the samples of several such times. */
-#define PATIENCE_NS (SECOND_NS / 4)
+/*
+ * How rarely rings are looked at: a ring holds the samples of several such times.  A process that
+ * is killed leaves out what came in two of them.
+ */
+#define PATIENCE_NS    (SECOND_NS / 8)
+#define NAMES_NICENESS 0
 
 /* ---- the child ---- */
 
@@ -44,8 +49,9 @@ static void write_news(struct capture_writer *w, const struct segment_news *news
 
 	if (news->paused_ns > 0) {
 		snprintf(text, sizeof(text),
-			"the agent did not sample for %.3f s before this segment, to keep to its "
-			"budget",
+			"the agent did not sample for %.3f s before this segment: by its budget, "
+			"or "
+			"as the machine was too busy",
 			(double)news->paused_ns / 1e9);
 		note(w, 1, text);
 	}
@@ -77,6 +83,8 @@ static void finish(struct recorder *recorder, const struct recorder_result *resu
 		recorder_abandon(recorder);
 		_exit(0);
 	}
+	/* Names can wait; samples could not. */
+	(void)setpriority(PRIO_PROCESS, 0, NAMES_NICENESS);
 	hooks->names(recorder, no_symbols);
 	struct error *err = recorder_finish(recorder, &size);
 

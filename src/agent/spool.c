@@ -55,8 +55,8 @@ static struct error *lock(struct spool *s)
 
 		holder[got > 0 ? strcspn(holder, "\n") : 0] = '\0';
 		err = error_new(ERROR_USAGE,
-			"another agent%s%s writes to %s; give each agent a folder of its own",
-			holder[0] ? ", process " : "", holder, s->path);
+			"another agent%s%s%s writes to %s; give each agent a folder of its own",
+			holder[0] ? " (process " : "", holder, holder[0] ? ")" : "", s->path);
 	} else if (ftruncate(s->lock_fd, 0) == 0) {
 		dprintf(s->lock_fd, "%d\n", (int)getpid());
 	}

@@ -82,7 +82,7 @@ struct recorder_options {
 			  control group (processes/service.h) */
 	/*
 	 * For recordings that never end, at a low rate: look at rings this rarely, with small
-	 * rings, and write rarely.  That saves most of the recorder's time and memory, but stacks
+	 * rings.  That saves most of the recorder's time and memory, but stacks
 	 * deeper than the copies are read later, and files of short programs may be gone.  0: as
 	 * often as is best for the recording.
 	 */

@@ -46,8 +46,6 @@
 /* The first reports come sooner, as a run may be short; the interval doubles up to PROGRESS_NS. */
 #define PROGRESS_FIRST_NS (PROGRESS_NS / 32)
 #define LOOK_NS		  (SECOND_NS / 50)
-/* How often a patient recorder writes. */
-#define PATIENT_FLUSH_NS (5 * SECOND_NS)
 
 /* The number of moments in the kept time, at least half a second apart. */
 #define MOMENTS	    32
@@ -89,8 +87,8 @@ struct recorder {
 	struct target target;
 	struct recording recording;
 	struct engine *engine;
-	pollfd_vec polled;			   /* the signals, then the engine's */
-	uint64_t progress_ns, target_ns, flush_ns; /* when to do these next */
+	pollfd_vec polled;		 /* the signals, then the engine's */
+	uint64_t progress_ns, target_ns; /* when to do these next */
 	uint64_t progress_step_ns;
 	uint64_t alive_ns; /* the target was still running then */
 	uint64_t end_ns;   /* when sampling stopped */
@@ -430,17 +428,6 @@ static void follow_until(struct recorder *r)
 		r->engine->ops->stop_at(r->engine, until_ns);
 }
 
-static void flush(struct recorder *r)
-{
-	uint64_t now_ns = clock_monotonic_ns();
-
-	if (now_ns < r->flush_ns)
-		return;
-	if (r->options.patience_ns > 0)
-		r->flush_ns = now_ns + PATIENT_FLUSH_NS;
-	capture_writer_flush(r->writer, now_ns);
-}
-
 static void recorder_drain(struct recorder *r)
 {
 	if (r->stopped)
@@ -452,7 +439,7 @@ static void recorder_drain(struct recorder *r)
 	r->engine->ops->drain(r->engine);
 	if (r->recording.zones)
 		zones_look(r->recording.zones, &r->target);
-	flush(r);
+	capture_writer_flush(r->writer, clock_monotonic_ns());
 	if (capture_writer_failed(r->writer)) {
 		r->engine->ops->stop(r->engine);
 		r->stopped = true;

@@ -115,7 +115,7 @@ static void test_rate_is_halved_no_more_than_needed(void **state)
 	assert_true(run.sampled_s == 6 * 3600);
 	run = simulate(&dearest, 6 * 3600);
 	assert_int_equal(run.halvings_most, ALLOWANCE_HALVINGS_MAX);
-	/* 0.4 / 16 is 2.5 times the share: it samples two fifths of the time, at least a quarter. */
+	/* 0.4 / 16 is 2.5 times the share: it samples two fifths of the time. */
 	assert_true(run.sampled_s > 6 * 3600 / 4);
 }
 

@@ -775,10 +775,13 @@ static void engine_perf_exact_close(struct engine_perf *e)
 
 /* With the exact engine. */
 #define EXACT_RING_BYTES ((size_t)4 << 20)
-/* A patient recorder's rings hold eight of its samples, with copies that reach the root of nearly
- * all stacks: at a low rate their price does not matter. */
-#define PATIENT_RING_BYTES  ((size_t)256 << 10)
-#define PATIENT_STACK_BYTES 32768u
+/*
+ * A patient recorder copies so much that it reaches the root of nearly all stacks: at a low rate
+ * the price does not matter.  At a higher one its rings are larger, and then the copies smaller.
+ */
+#define PATIENT_STACK_BYTES    32768u
+#define PATIENT_RING_BYTES     ((size_t)256 << 10)
+#define PATIENT_RING_BYTES_MAX ((size_t)4 << 20)
 /* If events hung up this long before the target was seen alive, that was not because of its end. */
 #define HANG_UP_NS (SECOND_NS / 10)
 
@@ -1062,6 +1065,16 @@ static bool may_hurry(const struct engine_setup *setup)
 	       perf_attr_try(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false, true) != 0;
 }
 
+static size_t patient_ring_bytes(uint64_t interval_ns)
+{
+	uint64_t records = PERF_PATIENT_TIME_NS / interval_ns;
+	size_t bytes = PATIENT_RING_BYTES;
+
+	while (bytes < PATIENT_RING_BYTES_MAX && bytes < records * PATIENT_STACK_BYTES)
+		bytes *= 2;
+	return bytes;
+}
+
 struct error *engine_perf_open(const struct engine_setup *setup, struct engine **engine)
 {
 	struct engine_perf *e = xalloc(sizeof(*e));
@@ -1100,7 +1113,7 @@ struct error *engine_perf_open(const struct engine_setup *setup, struct engine *
 	/* The program copies what would have to be read. */
 	spec.eager = !e->exact && !e->loader && !spec.is_patient;
 	if (spec.is_patient) {
-		spec.ring_bytes_most = PATIENT_RING_BYTES;
+		spec.ring_bytes_most = patient_ring_bytes(spec.interval_ns);
 		spec.stack_bytes_most = PATIENT_STACK_BYTES;
 	}
 	if (!err)

@@ -290,12 +290,13 @@ static const uint64_t stack_periods[] = {1, 31, 499};
 #define SAMPLE_BYTES 512u
 
 /*
- * The largest copy with which the ring has room for the samples of RING_TIME_NS, at least 32; or 8,
- * if they are few.
+ * The largest copy with which the ring has room for the samples of RING_TIME_NS, at least 32; if it
+ * is rarely drained, for those of a longer time, at least 8.
  */
 static uint32_t stack_bytes_for(const struct perf_event_set *set)
 {
-	uint64_t records = RING_TIME_NS / set->spec.interval_ns;
+	uint64_t records = (set->spec.is_patient ? PERF_PATIENT_TIME_NS : RING_TIME_NS) /
+			   set->spec.interval_ns;
 	uint32_t most = set->spec.stack_bytes_most ? set->spec.stack_bytes_most : STACK_BYTES_MAX;
 	uint64_t least = set->spec.is_patient ? 8 : 32;
 

@@ -102,6 +102,9 @@ enum perf_clock_kind {
 	PERF_CLOCK_KINDS
 };
 
+/* A patient recorder's ring has room for the samples of this much time. */
+#define PERF_PATIENT_TIME_NS UINT64_C(400000000)
+
 /* What to open. */
 struct perf_event_spec {
 	uint64_t interval_ns;	   /* between samples of CPU time */
