@@ -148,6 +148,20 @@ def test_sums_while_the_rate_changes(folder):
 		check_sum(agent, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1 / 97)
 
 
+def test_segments_are_merged(folder):
+	"""As docs/howto/agent.md has it: one file of many segments, by service, and what a service did."""
+	with Agent(folder, "-F", "199", *RICH[:-1]) as agent:
+		agent.await_segments(1)
+		used_by(folder, 600)
+		agent.end()
+		hour = folder / "hour.prof"
+		harness.check(harness.sonde("merge", *agent.segments(), "-o", hour))
+		assert abs(sum_of([hour], "service=^threads$") - sum_of(agent.segments(), "service=^threads$")) < 1e-6
+		tree = Recording(hour).report("--roots", "label:service", "--format", "folded")
+		assert "service=threads;" in tree and "service=sonde-agent" in tree, tree[:2000]
+		assert "heavy" in Recording(hour).report("--label", "service=threads")
+
+
 def group_folder():
 	"""A folder of cgroups version 2 in which we may make one."""
 	for path in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified"):
