@@ -186,6 +186,30 @@ static enum verdict look_machine(
 	return VERDICT_LIMITED;
 }
 
+static enum verdict look_agent(
+	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
+{
+	const char *ptrace = a->any_process ? "" : " CAP_SYS_PTRACE (others' libraries),";
+	const char *read = a->reads_all ? "" : " CAP_DAC_READ_SEARCH (their files),";
+	const char *log = a->kallsyms ? "" : " CAP_SYSLOG (kernel names),";
+	int length;
+
+	if (!a->system_wide) {
+		snprintf(text, size, "sonde agent needs CAP_PERFMON, to sample the whole machine");
+		*remedy = a->is_root ? "start the container with --cap-add PERFMON --pid host"
+				     : "sudo systemctl start sonde-agent";
+		return VERDICT_NO;
+	}
+	if (!*ptrace && !*read && !*log) {
+		snprintf(text, size, "sonde agent can sample and name everything");
+		return VERDICT_OK;
+	}
+	length = snprintf(text, size, "sonde agent works here, without%s%s%s", ptrace, read, log);
+	if (length > 0 && (size_t)length < size)
+		text[length - 1] = '\0'; /* the last comma */
+	return VERDICT_LIMITED;
+}
+
 static enum verdict look_hardware(
 	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
 {
@@ -224,6 +248,7 @@ static const struct check checks[] = {
 	{"sample rate", look_rate, true},
 	{"attaching", look_attaching, true},
 	{"whole machine", look_machine, true},
+	{"agent", look_agent, true},
 	{"hardware", look_hardware, true},
 	{"events", look_events, true},
 	{0},

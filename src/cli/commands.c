@@ -15,8 +15,8 @@
 
 /* Each is in a separate file, cmd_NAME.c. */
 extern const struct command cmd_run, cmd_record, cmd_report, cmd_annotate, cmd_diff, cmd_merge,
-	cmd_convert, cmd_symbolize, cmd_serve, cmd_live, cmd_top, cmd_push, cmd_fleet, cmd_formats,
-	cmd_doctor, cmd_help, cmd_completion;
+	cmd_convert, cmd_symbolize, cmd_serve, cmd_agent, cmd_live, cmd_top, cmd_push, cmd_fleet,
+	cmd_formats, cmd_doctor, cmd_help, cmd_completion;
 
 const struct command *const commands[] = {
 	&cmd_run,
@@ -28,6 +28,7 @@ const struct command *const commands[] = {
 	&cmd_convert,
 	&cmd_symbolize,
 	&cmd_serve,
+	&cmd_agent,
 	&cmd_live,
 	&cmd_top,
 	&cmd_push,

@@ -1,6 +1,5 @@
 /*
- * A recording session.  The recorder has addresses, the symbolizer has names; this brings them
- * together, one load object at a time.
+ * A recording session: a recorder, its progress on the terminal, names, and the summary.
  */
 #include "cli/record_session.h"
 
@@ -14,90 +13,13 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/arena.h"
 #include "cli/command_path.h"
 #include "cli/message.h"
+#include "cli/record_names.h"
 #include "cli/record_summary.h"
 #include "cli/record_when.h"
-#include "formats/sonde/capture_names.h"
 #include "record/recorder.h"
-#include "symbolize/symbolize.h"
 #include "view/text/units.h"
-
-/* ---- symbols ---- */
-
-static void write_place(struct capture_writer *writer, uint32_t object, uint64_t obj_addr,
-	const struct symbol_place *place, struct arena *arena)
-{
-	struct capture_symbol_frame *frames =
-		ARENA_ARRAY(arena, struct capture_symbol_frame, place->count);
-
-	for (uint32_t i = 0; i < place->count; i++)
-		frames[i] = capture_names_frame(&place->frames[i]);
-	capture_writer_symbol(writer, object, obj_addr, frames, place->count);
-}
-
-static void symbolize_object(struct symbolizer *symbolizer, struct capture_writer *writer,
-	uint32_t number, const struct recorder_object *object, struct record_summary *summary)
-{
-	struct arena *arena = arena_create();
-	struct symbol_place *places =
-		ARENA_ARRAY(arena, struct symbol_place, object->address_count);
-	struct symbolize_status status;
-	struct symbolize_object what = {
-		.path = object->path,
-		.open_path = object->open_path,
-		.build_id = object->build_id,
-		.kind = capture_names_kind(object->kind),
-		.pid = object->pid,
-		.begin_ns = object->begin_ns,
-	};
-
-	symbolize_addresses(symbolizer, &what, object->addresses, object->address_count, arena,
-		places, &status);
-	for (size_t i = 0; i < object->address_count; i++)
-		if (places[i].count > 0)
-			write_place(writer, number, object->addresses[i], &places[i], arena);
-	if (!status.has_names)
-		record_summary_nameless(summary, object->path);
-	arena_destroy(arena);
-}
-
-static bool has_code(const struct recorder_object *object)
-{
-	enum object_kind kind = capture_names_kind(object->kind);
-
-	/* Zones were named by their programs. */
-	return object->address_count > 0 && kind != OBJECT_UNKNOWN && kind != OBJECT_ZONE;
-}
-
-/*
- * Whether an object's names cannot be found later: those of the kernel and of generated code are
- * gone when it or the process is.
- */
-static bool is_named_now_only(const struct recorder_object *object)
-{
-	return capture_names_kind(object->kind) != OBJECT_USER ||
-	       str_equal(object->path, STR("[vdso]")) || object->build_id.size == 0;
-}
-
-static void symbolize_all(
-	struct recorder *recorder, bool no_symbols, struct record_summary *summary)
-{
-	struct symbolize_options options = {0};
-	struct symbolizer *symbolizer = symbolizer_create(&options);
-	size_t count = recorder_object_count(recorder);
-
-	for (uint32_t i = 0; i < count; i++) {
-		struct recorder_object object;
-
-		recorder_object(recorder, i, &object);
-		if (has_code(&object) && (!no_symbols || is_named_now_only(&object)))
-			symbolize_object(
-				symbolizer, recorder_writer(recorder), i, &object, summary);
-	}
-	symbolizer_destroy(symbolizer);
-}
 
 /* ---- progress ---- */
 
@@ -156,6 +78,11 @@ static void set_outcome(struct record_outcome *outcome, const struct recorder_re
 		outcome->status = WEXITSTATUS(result->wait_status);
 }
 
+static void note_nameless(void *context, struct str path)
+{
+	record_summary_nameless(context, path);
+}
+
 /* Resolves names, finishes the file and prints messages; false: the file is incomplete. */
 static bool finish(const struct record_request *request, struct recorder *recorder,
 	const struct recorder_result *result, const char *path)
@@ -167,7 +94,7 @@ static bool finish(const struct record_request *request, struct recorder *record
 	struct error *err;
 
 	if (!capture_writer_failed(recorder_writer(recorder)))
-		symbolize_all(recorder, request->no_symbols, &summary);
+		record_names(recorder, request->no_symbols, note_nameless, &summary);
 	err = result->is_dump
 		      ? capture_writer_finish(recorder_writer(recorder), &summary.size_bytes)
 		      : recorder_finish(recorder, &summary.size_bytes);

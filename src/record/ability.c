@@ -139,6 +139,7 @@ void recorder_probe(struct recorder_ability *ability)
 	ability->kallsyms = kernel_symbols_readable();
 	ability->remote_reads = child_readable();
 	ability->any_process = has_capability(CAP_SYS_PTRACE);
+	ability->reads_all = has_capability(CAP_DAC_READ_SEARCH);
 	ability->is_root = geteuid() == 0;
 	ability->ptrace_scope = perf_event_sysctl("yama/ptrace_scope", 0);
 	ability->preload = can_preload();

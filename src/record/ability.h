@@ -24,6 +24,7 @@ struct recorder_ability {
 	bool kallsyms;	   /* kernel addresses readable */
 	bool remote_reads; /* process_vm_readv of a child works */
 	bool any_process;  /* may inspect all processes: CAP_SYS_PTRACE */
+	bool reads_all;	   /* may read all files: CAP_DAC_READ_SEARCH */
 	bool is_root;	   /* in a container it may still lack capabilities */
 	int ptrace_scope;  /* kernel.yama.ptrace_scope; 0 also without Yama */
 	bool preload;	   /* if perf events are refused: the preloaded library is installed */

@@ -18,6 +18,7 @@ struct recorder_result;
 
 struct recorder_progress {
 	uint64_t samples, lost, elapsed_ns;
+	uint64_t ring_bytes; /* of all rings with the kernel */
 };
 
 enum recorder_engine {
@@ -56,8 +57,16 @@ struct recorder_options {
 	char *const *command;  /* NULL-terminated argv; NULL: none is launched */
 	const pid_t *pids;     /* [pid_count] to attach to */
 	size_t pid_count;
-	uint64_t delay_ns;	/* left out at the start */
-	uint64_t duration_ns;	/* the recording ends after it and the delay; 0: never */
+	uint64_t delay_ns;    /* left out at the start */
+	uint64_t duration_ns; /* the recording ends after it and the delay; 0: never */
+	/*
+	 * CLOCK_MONOTONIC: samples from from_ns until before until_ns, in place of delay and
+	 * duration; recordings that follow each other so have each sample once.  The engine opens
+	 * at once, so call recorder_run a little before.  0: from the start, or to the end.
+	 * Another process may set *until_ns to another time to come; NULL: 0.
+	 */
+	uint64_t from_ns;
+	const uint64_t *until_ns;
 	uint64_t keep_ns;	/* only the last part of the recording is kept; 0: all */
 	uint64_t tick_over_ns;	/* with keep_ns: a tick of this length requests a dump; 0: none */
 	struct str tick_stream; /* only ticks of that stream; data NULL: of any */
@@ -67,8 +76,17 @@ struct recorder_options {
 	uint64_t interval_ns; /* between samples of CPU time */
 	double overhead_most; /* maximum cost, as a share of the target's CPU time; 0: no limit */
 	enum recorder_clock clock;
-	bool wakers; /* also record who wakes threads: needs the real clock and privileges */
-	bool locks;  /* also record which locks threads wait for, and who holds them */
+	bool wakers;   /* also record who wakes threads: needs the real clock and privileges */
+	bool locks;    /* also record which locks threads wait for, and who holds them */
+	bool services; /* labels are service, unit, container and command, in place of CPU and
+			  control group (processes/service.h) */
+	/*
+	 * For recordings that never end, at a low rate: look at rings this rarely, with small
+	 * rings.  That saves most of the recorder's time and memory, but stacks
+	 * deeper than the copies are read later, and files of short programs may be gone.  0: as
+	 * often as is best for the recording.
+	 */
+	uint64_t patience_ns;
 	enum recorder_zones zones;
 	const struct perf_counter *counters; /* [counter_count] events other than time; borrowed */
 	size_t counter_count;		     /* at most RECORDER_COUNTERS_MAX */

@@ -96,6 +96,9 @@ struct recorder {
 	struct account_watch account_watch;
 	uint32_t rate_changes;
 	struct flight flight;
+	uint64_t open_ns;  /* when sampling began */
+	uint64_t until_ns; /* the last *options.until_ns */
+	uint64_t ring_bytes;
 	bool stopped;			  /* the file cannot be written, so no more samples are
 					     taken */
 	const uint8_t *fates;		  /* by node, the writer's; NULL: all are kept */
@@ -168,7 +171,10 @@ static void fill_end(const struct recorder *r, struct recorder_result *result)
 	result->is_attached = r->target.kind == TARGET_PROCESSES;
 	result->detached = detached;
 	result->detach_signal = detached ? r->control.detach_signal : 0;
-	result->duration_ns = r->end_ns - r->recording.start_ns;
+	result->duration_ns =
+		r->end_ns > r->recording.start_ns ? r->end_ns - r->recording.start_ns : 0;
+	if (r->open_ns > r->recording.start_ns)
+		result->late_ns = r->options.from_ns ? r->open_ns - r->recording.start_ns : 0;
 	result->off_ns = result->duration_ns - pauses_on_ns(&r->recording.pauses,
 						       r->recording.start_ns, r->end_ns, &first_ns);
 	result->stopped = r->stopped;
@@ -302,6 +308,7 @@ static const char *const clock_names[] = {
 static void recorder_write_facts(struct recorder *r)
 {
 	struct capture_writer *w = r->writer;
+	uint64_t now_ns = clock_monotonic_ns();
 	struct utsname host;
 
 	write_command(r);
@@ -315,7 +322,10 @@ static void recorder_write_facts(struct recorder *r)
 	capture_writer_string(w, CAPTURE_VERSION, STR(SONDE_VERSION));
 	if (r->options.when.size > 0)
 		capture_writer_string(w, CAPTURE_WHEN, r->options.when);
-	capture_writer_number(w, CAPTURE_START_UNIX_NS, clock_unix_ns());
+	/* It may have begun a moment ago, or be about to. */
+	capture_writer_number(w, CAPTURE_START_UNIX_NS,
+		r->options.from_ns ? clock_unix_ns() + r->options.from_ns - now_ns
+				   : clock_unix_ns());
 	capture_writer_number(w, CAPTURE_START_MONOTONIC_NS, r->recording.start_ns);
 	capture_writer_number(w, CAPTURE_INTERVAL_NS, r->options.interval_ns);
 	capture_writer_number(w, CAPTURE_CPU_COUNT, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
@@ -372,6 +382,16 @@ static void note_pauses(struct recorder *r, const struct recorder_result *result
 	capture_writer_note(r->writer, CAPTURE_NOTE_INFO, 1, str_from(text));
 }
 
+static void note_late(struct recorder *r, const struct recorder_result *result)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text),
+		"the first %.3f s were not sampled: the recorder was not ready in time",
+		(double)result->late_ns / 1e9);
+	capture_writer_note(r->writer, CAPTURE_NOTE_INFO, 1, str_from(text));
+}
+
 static void recorder_write_end(struct recorder *r, const struct recorder_result *result)
 {
 	capture_writer_number(r->writer, CAPTURE_DURATION_NS, result->duration_ns);
@@ -382,6 +402,8 @@ static void recorder_write_end(struct recorder *r, const struct recorder_result 
 			r->writer, CAPTURE_CPU_NS, result->cpu_ns - result->kernel_cpu_ns);
 	if (result->expected != UINT64_MAX)
 		capture_writer_number(r->writer, CAPTURE_EXPECTED, result->expected);
+	if (result->late_ns > 0)
+		note_late(r, result);
 	if (result->off_ns > 0 && result->keep_ns > 0)
 		note_keep(r, result);
 	else if (result->off_ns > 0)
@@ -393,10 +415,25 @@ static void recorder_write_end(struct recorder *r, const struct recorder_result 
 
 /* ---- samples ---- */
 
+static void follow_until(struct recorder *r)
+{
+	uint64_t until_ns =
+		r->options.until_ns ? __atomic_load_n(r->options.until_ns, __ATOMIC_RELAXED) : 0;
+
+	if (until_ns == r->until_ns || until_ns <= r->recording.start_ns)
+		return;
+	r->until_ns = until_ns;
+	pauses_set(&r->recording.pauses, until_ns, true);
+	if (r->engine && r->engine->ops->stop_at)
+		r->engine->ops->stop_at(r->engine, until_ns);
+}
+
 static void recorder_drain(struct recorder *r)
 {
 	if (r->stopped)
 		return;
+	/* First, so that no sample from later on gets through. */
+	follow_until(r);
 	if (r->recording.zones)
 		zones_expect_samples(r->recording.zones);
 	r->engine->ops->drain(r->engine);
@@ -806,6 +843,8 @@ static void drop_hung_up(struct recorder *r)
 /* When the recording must end; UINT64_MAX: no time limit. */
 static uint64_t end_time_ns(const struct recorder *r)
 {
+	if (r->until_ns > 0)
+		return r->until_ns;
 	return r->options.duration_ns > 0
 		       ? r->recording.start_ns + r->options.delay_ns + r->options.duration_ns
 		       : UINT64_MAX;
@@ -841,7 +880,8 @@ static void tell_progress(struct recorder *r, uint64_t now_ns)
 	struct recorder_progress progress = {
 		.samples = r->recording.samples,
 		.lost = r->recording.snapshot.counters[CAPTURE_LOST_RING],
-		.elapsed_ns = now_ns - r->recording.start_ns,
+		.elapsed_ns = now_ns > r->recording.start_ns ? now_ns - r->recording.start_ns : 0,
+		.ring_bytes = r->ring_bytes,
 	};
 
 	if (r->options.progress)
@@ -893,6 +933,8 @@ static void look_around(struct recorder *r)
 	if (now_ns < r->progress_ns)
 		return;
 	r->progress_ns = now_ns + r->progress_step_ns;
+	if (r->progress_step_ns == PROGRESS_NS && r->options.patience_ns > PROGRESS_NS)
+		r->progress_ns = now_ns + r->options.patience_ns;
 	if (!r->stopped)
 		r->engine->ops->watch(r->engine);
 	watch_budget(r);
@@ -999,8 +1041,21 @@ static void init_weights(struct recorder *r)
 	struct engine_counts counts;
 
 	r->engine->ops->counts(r->engine, &counts);
+	r->ring_bytes = counts.ring_bytes;
 	weights_init(&r->recording.weights, r->options.interval_ns, counts.by_use);
 	r->recording.is_machine = r->options.kind == TARGET_MACHINE;
+}
+
+/* Samples before from_ns, and those on their way out when sampling stops, are another's. */
+static void bound_samples(struct recorder *r)
+{
+	struct pauses *pauses = &r->recording.pauses;
+
+	if (r->options.from_ns > 0) {
+		pauses_set(pauses, 0, true);
+		pauses_set(pauses, r->options.from_ns, false);
+	}
+	follow_until(r);
 }
 
 static struct error *start(struct recorder *r)
@@ -1017,13 +1072,16 @@ static struct error *start(struct recorder *r)
 	budget_init(&r->budget, r->options.overhead_most, ENGINE_HALVINGS);
 	if (r->options.overhead_most > 0)
 		(void)budget_measure_price(&setup.price);
-	recording_begin(&r->recording, r->writer);
+	recording_begin(&r->recording, r->writer,
+		r->options.from_ns ? r->options.from_ns : clock_monotonic_ns());
+	r->recording.services = r->options.services;
 	flight_begin(r);
 	if (r->options.delay_ns > 0) {
 		pauses_set(&r->recording.pauses, r->recording.start_ns, true);
 		pauses_set(
 			&r->recording.pauses, r->recording.start_ns + r->options.delay_ns, false);
 	}
+	bound_samples(r);
 	if (r->options.kind != TARGET_COMMAND)
 		process_table_read_groups(r->recording.processes, &r->recording.labels);
 	r->recording.zones = zones_create(&r->recording, r->options.zones);
@@ -1038,9 +1096,10 @@ static struct error *start(struct recorder *r)
 	recording_measure(&r->recording, r->engine->has_real_clock, r->options.wakers,
 		r->options.counters, r->options.counter_count);
 	poll_set(r);
-	if (r->options.duration_ns > 0 && r->engine->ops->stop_at)
+	if (end_time_ns(r) != UINT64_MAX && r->engine->ops->stop_at)
 		r->engine->ops->stop_at(r->engine, end_time_ns(r));
 	err = target_release(&r->target);
+	r->open_ns = clock_monotonic_ns();
 	if (!err)
 		recorder_write_facts(r);
 	return err;

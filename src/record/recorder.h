@@ -62,15 +62,16 @@ struct recorder_result {
 	char denied_name[16];
 	uint64_t kernel_cpu_ns; /* the part of cpu_ns in kernel code that could not be sampled */
 	uint64_t off_ns;	/* the part of the duration left out by the delay and by commands */
-	uint64_t keep_ns;	/* how much of the duration to keep; 0: all */
-	bool kept_is_short;	/* memory did not suffice for keep_ns */
-	bool is_dump;		/* the recording continues */
-	uint64_t lost_cpu_ns;	/* the part of cpu_ns without samples for any other reason */
-	double overhead;	/* share of the target's CPU time that the recording cost */
-	uint32_t halvings;	/* of the rate, at the end */
-	bool lowest_rate;	/* the rate cannot be lowered further */
-	bool rate_changed;	/* for any reason: samples weigh their intervals */
-	uint32_t rate_changes;	/* made to keep to overhead_most */
+	uint64_t late_ns;   /* how long after from_ns sampling began; nothing was sampled before */
+	uint64_t keep_ns;   /* how much of the duration to keep; 0: all */
+	bool kept_is_short; /* memory did not suffice for keep_ns */
+	bool is_dump;	    /* the recording continues */
+	uint64_t lost_cpu_ns;  /* the part of cpu_ns without samples for any other reason */
+	double overhead;       /* share of the target's CPU time that the recording cost */
+	uint32_t halvings;     /* of the rate, at the end */
+	bool lowest_rate;      /* the rate cannot be lowered further */
+	bool rate_changed;     /* for any reason: samples weigh their intervals */
+	uint32_t rate_changes; /* made to keep to overhead_most */
 	/* The part of cpu_ns used by programs that cannot be sampled, or opted out. */
 	uint64_t unreached_cpu_ns;
 	bool by_use;	    /* samples weigh the CPU time used, not the interval */

@@ -108,9 +108,9 @@ void recording_measure(struct recording *r, bool real, bool wakers,
 		add_metric(r, counters[i].name, counters[i].unit);
 }
 
-void recording_begin(struct recording *r, struct capture_writer *writer)
+void recording_begin(struct recording *r, struct capture_writer *writer, uint64_t start_ns)
 {
-	*r = (struct recording){.writer = writer, .start_ns = clock_monotonic_ns()};
+	*r = (struct recording){.writer = writer, .start_ns = start_ns};
 	r->objects = object_table_create(writer);
 	r->processes = process_table_create(writer, r->objects, r->start_ns);
 	snapshot_init(&r->snapshot, writer, r->objects, r->processes);
@@ -146,7 +146,10 @@ static void put_sample(struct recording *r, const struct capture_sample *s)
 static void write_sample(struct recording *r, uint64_t time_ns, struct thread *thread,
 	uint32_t node, struct sample_labeling labels, uint64_t off_ns, const int64_t *weight)
 {
-	labels.group = process_table_group(r->processes, thread);
+	if (r->services)
+		labels.owner = process_table_owner(r->processes, thread);
+	else
+		labels.group = process_table_group(r->processes, thread);
 
 	struct capture_sample sample = {.time_ns = file_time_ns(r, time_ns),
 		.thread = thread->number,
@@ -164,13 +167,13 @@ static void write_sample(struct recording *r, uint64_t time_ns, struct thread *t
 		put_sample(r, &sample);
 }
 
-static struct sample_labeling on_cpu(uint32_t cpu)
+static struct sample_labeling on_cpu(const struct recording *r, uint32_t cpu)
 {
-	return (struct sample_labeling){.cpu = cpu,
-		.group = SAMPLE_LABELS_NONE,
-		.waker = SAMPLE_LABELS_NONE,
-		.lock = SAMPLE_LABELS_NONE,
-		.holder = SAMPLE_LABELS_NONE};
+	struct sample_labeling labels = sample_labeling_none;
+
+	if (!r->services)
+		labels.cpu = cpu;
+	return labels;
 }
 
 /* Sets a weight, unless its metric is not recorded. */
@@ -208,7 +211,7 @@ static void write_clock(struct recording *r, struct snapshot_place place, uint32
 	weigh(weight, r->metrics.samples, 1);
 	r->samples++;
 	r->sampled_ns += weight_ns;
-	write_sample(r, time_ns, place.thread, place.node, on_cpu(cpu), 0, weight);
+	write_sample(r, time_ns, place.thread, place.node, on_cpu(r, cpu), 0, weight);
 }
 
 struct snapshot_place recording_take_clock(struct recording *r, const struct perf_sample *sample)
@@ -244,7 +247,8 @@ void recording_take_counter(struct recording *r, const struct perf_sample *sampl
 	weigh(weight, r->metrics.counters + counter, sample->period);
 	r->counter_samples[counter]++;
 	r->counter_weight[counter] += sample->period;
-	write_sample(r, sample->time_ns, place.thread, place.node, on_cpu(sample->cpu), 0, weight);
+	write_sample(
+		r, sample->time_ns, place.thread, place.node, on_cpu(r, sample->cpu), 0, weight);
 }
 
 void recording_take_off_cpu(
@@ -271,7 +275,7 @@ void recording_take_off_cpu(
 	}
 	if (off_ns == 0)
 		return;
-	struct sample_labeling labels = on_cpu(SAMPLE_LABELS_NONE);
+	struct sample_labeling labels = on_cpu(r, SAMPLE_LABELS_NONE);
 
 	labels.waker = interval->waker;
 	labels.lock = interval->lock;

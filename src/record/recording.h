@@ -79,6 +79,7 @@ struct recording {
 	uint64_t off_ns;		/* weight of samples left out in pauses */
 	struct weights_account machine; /* of all samples, if the machine is the target */
 	bool is_machine;
+	bool services;	     /* samples have the labels of their services, not of their groups */
 	bool by_process;     /* samples follow the accounts of processes, not of threads */
 	uint64_t start_ns;   /* CLOCK_MONOTONIC */
 	uint64_t samples;    /* of the clock */
@@ -99,8 +100,8 @@ struct recording {
 	uint64_t slow_ticks;
 };
 
-/* Begins now. */
-void recording_begin(struct recording *r, struct capture_writer *writer);
+/* Begins at start_ns, CLOCK_MONOTONIC, which may be to come. */
+void recording_begin(struct recording *r, struct capture_writer *writer, uint64_t start_ns);
 /*
  * Writes the metrics, before the first sample: CPU time; with `real`, also time off the CPU; with
  * `wakers`, separate wake-up delays; and the given counters.

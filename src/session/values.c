@@ -130,6 +130,28 @@ struct error *value_frequency(const char *text, uint64_t *period_ns)
 	return NULL;
 }
 
+struct error *value_size(const char *text, uint64_t *bytes)
+{
+	static const char *const units[] = {"", "K", "M", "G", "B", "KiB", "MiB", "GiB"};
+	const char *unit;
+	struct decimal d;
+
+	if (decimal_read(text, &d, &unit)) {
+		for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+			unsigned __int128 size = (unsigned __int128)d.value << (10 * (i % 4));
+
+			size /= power_of_ten(d.fraction_digits);
+			if (strcmp(unit, units[i]) != 0)
+				continue;
+			if (size == 0 || size > INT64_MAX)
+				break;
+			*bytes = (uint64_t)size;
+			return NULL;
+		}
+	}
+	return error_new(ERROR_USAGE, "'%s' is not a size, like 64M or 1.5GiB", text);
+}
+
 struct error *value_percent(const char *text, double *share)
 {
 	const char *rest;

@@ -22,6 +22,11 @@ struct str value_stream(const char **text);
 /* A frequency, in Hz unless it has k or kHz: "99", "2.5k", "4000Hz"; *period_ns is 1 / frequency,
  * rounded, at least 1. */
 must_use struct error *value_frequency(const char *text, uint64_t *period_ns);
+/*
+ * A size in bytes: a number with K, M or G, or KiB, MiB or GiB, powers of 1024: "256M", "1.5GiB".
+ * At least 1.
+ */
+must_use struct error *value_size(const char *text, uint64_t *bytes);
 /* A share above 0 and up to 100 %, in percent with or without the sign: "1%", "0.5"; *share is a
  * fraction of 1. */
 must_use struct error *value_percent(const char *text, double *share);

@@ -729,6 +729,9 @@ static void describe(struct maker *m)
 
 	m->command = profile_string(p, p->command);
 	m->service = o->service.size ? o->service : command_name(m->command);
+	/* "[whole machine]": what has no service of its own, such as time without a sample. */
+	if (str_starts_with(m->command, STR("[")) && o->service.size == 0)
+		m->service = STR("machine");
 	if (m->service.size == 0)
 		m->service = STR("unknown");
 	m->host = o->host.size ? o->host : profile_string(p, p->host);

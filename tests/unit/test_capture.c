@@ -283,11 +283,11 @@ static void test_labels(void **state)
 	capture_writer_thread(w, 0, 0, 1, 0, STR("x"));
 	capture_writer_node(w, 1, 0, 0, 0x2000);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct sample_labeling labeling = {.cpu = rows[i].cpu,
-			.lock = SAMPLE_LABELS_NONE,
-			.holder = SAMPLE_LABELS_NONE,
-			.waker = name_label(&labels, rows[i].waker),
-			.group = name_label(&labels, rows[i].group)};
+		struct sample_labeling labeling = sample_labeling_none;
+
+		labeling.cpu = rows[i].cpu;
+		labeling.waker = name_label(&labels, rows[i].waker);
+		labeling.group = name_label(&labels, rows[i].group);
 
 		capture_writer_sample(
 			w, 1000 * i, 0, 1, 0, sample_labels_set(&labels, labeling), &weight);

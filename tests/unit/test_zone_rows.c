@@ -40,7 +40,7 @@ static void begin(struct fixture *f, uint64_t ring_bytes)
 	f->slot = zone_maker_slot(&f->maker, "main", getpid());
 	f->physics = zone_maker_zone(&f->maker, "physics", "p.c", 7);
 	assert_null(capture_writer_create(f->path, &f->writer));
-	recording_begin(&f->recording, f->writer);
+	recording_begin(&f->recording, f->writer, clock_monotonic_ns());
 	recording_measure(&f->recording, false, false, NULL, 0);
 	(void)process_table_get(f->recording.processes, getpid(), f->recording.start_ns);
 	f->context.recording = &f->recording;

@@ -38,6 +38,7 @@ struct engine_counts {
 	uint64_t thinned;    /* samples dropped because the recorder fell behind; others represent
 			     them */
 	uint64_t stolen_ns;  /* the cost to the target, at the setup's price */
+	uint64_t ring_bytes; /* of the rings with the kernel; 0: none */
 	bool rate_changed;   /* at some time, for any reason */
 	bool kernel;	     /* kernel code is sampled */
 	bool by_use; /* samples weigh the CPU time used, not the interval; their sum is cpu_ns */

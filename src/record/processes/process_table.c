@@ -21,6 +21,7 @@
 #include "perfstream/format.h"
 #include "record/events/perf_record.h"
 #include "record/processes/proc.h"
+#include "record/processes/service.h"
 
 /* /proc has start times in ticks of 10 ms: times this close count as the same. */
 #define SAME_START_NS UINT64_C(20000000)
@@ -43,9 +44,11 @@ struct process_table {
 	uint32_t process_numbers, thread_numbers; /* numbers assigned so far */
 	uint64_t thread_total;
 	bool expects_old;
-	struct sample_labels *labels; /* NULL: control groups are not recorded */
-	size_t denied;		      /* programs that may not be sampled */
-	char denied_name[16];	      /* the first of them */
+	struct sample_labels *labels;	/* NULL: control groups are not recorded */
+	struct map owners;		/* group → index in owner */
+	VEC(struct sample_owner) owner; /* of groups, without command */
+	size_t denied;			/* programs that may not be sampled */
+	char denied_name[16];		/* the first of them */
 	VEC(struct process_hooks) hooks;
 };
 
@@ -106,6 +109,8 @@ void process_table_destroy(struct process_table *t)
 	vec_deinit(&t->threads);
 	vec_deinit(&t->graves);
 	vec_deinit(&t->hooks);
+	vec_deinit(&t->owner);
+	map_deinit(&t->owners);
 	map_deinit(&t->pids);
 	map_deinit(&t->tids);
 	free(t);
@@ -210,6 +215,54 @@ uint32_t process_table_group(struct process_table *t, const struct thread *threa
 	struct process *p = t->labels ? process_table_find_late(t, thread->pid) : NULL;
 
 	return p ? process_group(t, p) : SAMPLE_LABELS_NONE;
+}
+
+static uint32_t owner_name(struct process_table *t, const struct strbuf *name)
+{
+	return name->size ? sample_labels_name(t->labels, strbuf_str(name)) : SAMPLE_LABELS_NONE;
+}
+
+/* The owner by the control group. */
+static struct sample_owner group_owner(struct process_table *t, uint32_t group)
+{
+	bool is_new;
+	uint32_t *place = map_at(&t->owners, group, 0, (uint32_t)t->owner.count, &is_new);
+	struct service s = {0};
+
+	if (!is_new)
+		return t->owner.data[*place];
+	if (group != SAMPLE_LABELS_NONE)
+		service_find(&s, t->labels->names.strings[group]);
+	service_name_container(&s, "");
+	struct sample_owner owner = {.service = owner_name(t, &s.service),
+		.unit = owner_name(t, &s.unit),
+		.container = owner_name(t, &s.container),
+		.command = SAMPLE_LABELS_NONE};
+
+	vec_push(&t->owner, owner);
+	service_deinit(&s);
+	return owner;
+}
+
+struct sample_owner process_table_owner(struct process_table *t, const struct thread *thread)
+{
+	const struct process *p = process_table_find_late(t, thread->pid);
+	struct sample_owner owner = group_owner(t, process_table_group(t, thread));
+
+	if (!p)
+		return owner;
+	struct str command = str_from(p->name);
+
+	if (p->is_kernel) {
+		owner = group_owner(t, SAMPLE_LABELS_NONE);
+		owner.service = sample_labels_name(t->labels, STR("kernel"));
+		command = service_kernel_thread(command);
+	}
+	if (command.size > 0)
+		owner.command = sample_labels_name(t->labels, command);
+	if (owner.service == SAMPLE_LABELS_NONE)
+		owner.service = owner.command;
+	return owner;
 }
 
 static struct process *process_table_add(

@@ -90,6 +90,11 @@ void process_table_read_groups(struct process_table *t, struct sample_labels *l)
  * then, its parent's is used.
  */
 uint32_t process_table_group(struct process_table *t, const struct thread *thread);
+/*
+ * The service, unit, container and command of a thread's process, by its group; where the group
+ * has no service, the command is the service.  Needs process_table_read_groups.
+ */
+struct sample_owner process_table_owner(struct process_table *t, const struct thread *thread);
 /* Adds a thread that is older than the recording, with its name, and its process. */
 void process_table_adopt(struct process_table *t, int64_t pid, int64_t tid, uint64_t now_ns);
 /* Reads the mappings of all processes that have none read yet. */

@@ -7,9 +7,25 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum key { KEY_CPU, KEY_GROUP, KEY_WAKER, KEY_LOCK, KEY_HOLDER, KEY_COUNT };
+enum key {
+	KEY_CPU,
+	KEY_GROUP,
+	KEY_SERVICE,
+	KEY_UNIT,
+	KEY_CONTAINER,
+	KEY_COMMAND,
+	KEY_WAKER,
+	KEY_LOCK,
+	KEY_HOLDER,
+	KEY_COUNT
+};
 
-static const char *const key_names[KEY_COUNT] = {"cpu", "cgroup", "waker", "lock", "holder"};
+static const char *const key_names[KEY_COUNT] = {
+	"cpu", "cgroup", "service", "unit", "container", "command", "waker", "lock", "holder"};
+
+const struct sample_labeling sample_labeling_none = {SAMPLE_LABELS_NONE, SAMPLE_LABELS_NONE,
+	SAMPLE_LABELS_NONE, SAMPLE_LABELS_NONE, SAMPLE_LABELS_NONE,
+	{SAMPLE_LABELS_NONE, SAMPLE_LABELS_NONE, SAMPLE_LABELS_NONE, SAMPLE_LABELS_NONE}};
 
 void sample_labels_init(struct sample_labels *l, struct capture_writer *writer)
 {
@@ -81,6 +97,10 @@ uint32_t sample_labels_set(struct sample_labels *l, struct sample_labeling label
 	const uint32_t values[KEY_COUNT] = {
 		[KEY_CPU] = labeling.cpu,
 		[KEY_GROUP] = labeling.group,
+		[KEY_SERVICE] = labeling.owner.service,
+		[KEY_UNIT] = labeling.owner.unit,
+		[KEY_CONTAINER] = labeling.owner.container,
+		[KEY_COMMAND] = labeling.owner.command,
 		[KEY_WAKER] = labeling.waker,
 		[KEY_LOCK] = labeling.lock,
 		[KEY_HOLDER] = labeling.holder,

@@ -4,8 +4,9 @@
 /*
  * The labels of samples: "cpu", the number of the CPU; and, if requested, "waker", who ended the
  * wait, "cgroup", the control group of the process (cgroups(7)), and "lock" and "holder", what the
- * thread waited for and who held it (switches/locks.h).  A label is written to the file when first
- * used.
+ * thread waited for and who held it (switches/locks.h).  In place of the first and the group there
+ * may be "service", "unit", "container" and "command" (processes/service.h).  A label is written to
+ * the file when first used.
  */
 
 #include <stdint.h>
@@ -17,11 +18,18 @@
 
 #define SAMPLE_LABELS_NONE UINT32_MAX
 
+/* All are from sample_labels_name, or SAMPLE_LABELS_NONE. */
+struct sample_owner {
+	uint32_t service, unit, container, command;
+};
+
 /* Each is SAMPLE_LABELS_NONE if unknown. */
 struct sample_labeling {
 	uint32_t cpu;
 	uint32_t group, waker, lock, holder; /* from sample_labels_name */
+	struct sample_owner owner;
 };
+extern const struct sample_labeling sample_labeling_none;
 
 struct sample_labels {
 	struct capture_writer *writer; /* the caller's */

@@ -775,6 +775,13 @@ static void engine_perf_exact_close(struct engine_perf *e)
 
 /* With the exact engine. */
 #define EXACT_RING_BYTES ((size_t)4 << 20)
+/*
+ * A patient recorder copies so much that it reaches the root of nearly all stacks: at a low rate
+ * the price does not matter.  At a higher one its rings are larger, and then the copies smaller.
+ */
+#define PATIENT_STACK_BYTES    32768u
+#define PATIENT_RING_BYTES     ((size_t)256 << 10)
+#define PATIENT_RING_BYTES_MAX ((size_t)4 << 20)
 /* If events hung up this long before the target was seen alive, that was not because of its end. */
 #define HANG_UP_NS (SECOND_NS / 10)
 
@@ -835,6 +842,9 @@ static uint64_t wait_ns(struct engine *engine)
 {
 	struct engine_perf *e = self(engine);
 	uint64_t now_ns = clock_monotonic_ns();
+
+	if (e->options->patience_ns > 0)
+		return e->options->patience_ns;
 	/*
 	 * Waiting threads are inspected from outside: their stacks, and the holders of their locks.
 	 */
@@ -925,6 +935,7 @@ static void counts(struct engine *engine, struct engine_counts *counts)
 		.thinned = e->thinning.dropped,
 		.rate_changed = e->rate_changed || e->thinning.dropped > 0,
 		.kernel = e->events.grant.kernel,
+		.ring_bytes = perf_event_set_ring_bytes(&e->events),
 	};
 	/*
 	 * If a thread has the events twice, or other processes have them too, their counts are too
@@ -1054,6 +1065,16 @@ static bool may_hurry(const struct engine_setup *setup)
 	       perf_attr_try(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false, true) != 0;
 }
 
+static size_t patient_ring_bytes(uint64_t interval_ns)
+{
+	uint64_t records = PERF_PATIENT_TIME_NS / interval_ns;
+	size_t bytes = PATIENT_RING_BYTES;
+
+	while (bytes < PATIENT_RING_BYTES_MAX && bytes < records * PATIENT_STACK_BYTES)
+		bytes *= 2;
+	return bytes;
+}
+
 struct error *engine_perf_open(const struct engine_setup *setup, struct engine **engine)
 {
 	struct engine_perf *e = xalloc(sizeof(*e));
@@ -1064,6 +1085,7 @@ struct error *engine_perf_open(const struct engine_setup *setup, struct engine *
 		.quick = may_hurry(setup),
 		.switches = real,
 		.switch_stacks = real,
+		.is_patient = setup->options->patience_ns > 0,
 	};
 	struct error *err = NULL;
 
@@ -1089,14 +1111,18 @@ struct error *engine_perf_open(const struct engine_setup *setup, struct engine *
 	if (setup->options->locks)
 		locks_init(&e->locks, e->recording->processes, &e->recording->labels);
 	/* The program copies what would have to be read. */
-	spec.eager = !e->exact && !e->loader;
+	spec.eager = !e->exact && !e->loader && !spec.is_patient;
+	if (spec.is_patient) {
+		spec.ring_bytes_most = patient_ring_bytes(spec.interval_ns);
+		spec.stack_bytes_most = PATIENT_STACK_BYTES;
+	}
 	if (!err)
 		err = open_events(e, setup->target, &spec);
 	if (!err) {
 		merge_rings(e);
 		counters_init(&e->counters, &e->events, e->recording);
 		engine_perf_watch_threads(e);
-		e->keeper = keeper_create(&e->events);
+		e->keeper = spec.is_patient ? NULL : keeper_create(&e->events);
 		if (e->keeper && e->exact)
 			keeper_serve(e->keeper, e->exact);
 		err = begin(e, setup->target);

@@ -72,13 +72,15 @@ static size_t stream_bytes(const struct perf_event_set *set, enum perf_stream st
 	case PERF_STREAM_COUNT:
 		break;
 	}
+	if (set->spec.is_patient)
+		return size / 4;
 	return size / 16 > OTHER_BYTES_MIN ? size / 16 : OTHER_BYTES_MIN;
 }
 
 /* Leaves room for records until the keeper gets a CPU. */
 static uint32_t wake_bytes(const struct perf_event_set *set, enum perf_stream stream)
 {
-	if (stream == PERF_STREAM_TRACK)
+	if (stream == PERF_STREAM_TRACK && !set->spec.is_patient)
 		return TRACK_WAKE_BYTES;
 	return (uint32_t)(stream_bytes(set, stream) / 4);
 }
@@ -233,6 +235,16 @@ struct perf_event_cpu *perf_event_set_cpu(struct perf_event_set *set, const stru
 	return &set->cpus.data[i];
 }
 
+uint64_t perf_event_set_ring_bytes(const struct perf_event_set *set)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < set->cpus.count; i++)
+		for (enum perf_stream s = 0; s < PERF_STREAM_COUNT; s++)
+			bytes += set->cpus.data[i].ring[s].size_bytes;
+	return bytes;
+}
+
 enum perf_stream perf_event_set_stream(const struct perf_event_set *set, const struct ring *ring)
 {
 	for (size_t i = 0; i < set->cpus.count; i++)
@@ -277,14 +289,19 @@ static const uint64_t stack_periods[] = {1, 31, 499};
 /* A sample without its copy of the stack, at most, unless it has a long chain of kernel frames. */
 #define SAMPLE_BYTES 512u
 
-/* The largest copy with which the ring has room for the samples of RING_TIME_NS, at least 32. */
+/*
+ * The largest copy with which the ring has room for the samples of RING_TIME_NS, at least 32; if it
+ * is rarely drained, for those of a longer time, at least 8.
+ */
 static uint32_t stack_bytes_for(const struct perf_event_set *set)
 {
-	uint64_t records = RING_TIME_NS / set->spec.interval_ns;
+	uint64_t records = (set->spec.is_patient ? PERF_PATIENT_TIME_NS : RING_TIME_NS) /
+			   set->spec.interval_ns;
 	uint32_t most = set->spec.stack_bytes_most ? set->spec.stack_bytes_most : STACK_BYTES_MAX;
+	uint64_t least = set->spec.is_patient ? 8 : 32;
 
-	if (records < 32)
-		records = 32;
+	if (records < least)
+		records = least;
 	uint64_t bytes = set->grant.ring_bytes / records;
 
 	if (bytes > most)

@@ -102,12 +102,16 @@ enum perf_clock_kind {
 	PERF_CLOCK_KINDS
 };
 
+/* A patient recorder's ring has room for the samples of this much time. */
+#define PERF_PATIENT_TIME_NS UINT64_C(400000000)
+
 /* What to open. */
 struct perf_event_spec {
 	uint64_t interval_ns;	   /* between samples of CPU time */
 	uint32_t halvings;	   /* also open clocks of half, a quarter … of that rate */
 	size_t ring_bytes_most;	   /* for samples, per CPU; 0: as many as are useful */
 	bool quick;		   /* also open one with eight times the rate, for short threads */
+	bool is_patient;	   /* rings are rarely drained (options.h), and hold few samples */
 	bool eager;		   /* also open clocks that wake the recorder at each sample */
 	uint32_t stack_bytes_most; /* of user stack in a sample; 0: maximum */
 	bool switches;		   /* report context switches */
@@ -230,6 +234,9 @@ uint32_t perf_event_set_small_bytes(const struct perf_event_set *set);
 /* Whether there are eager clocks, and whether one of them runs. */
 bool perf_event_set_has_eager(const struct perf_event_set *set);
 bool perf_event_set_is_eager(const struct perf_event_set *set);
+
+/* The size of all rings. */
+uint64_t perf_event_set_ring_bytes(const struct perf_event_set *set);
 
 /* Whether stacks at switches are sampled. */
 bool perf_event_set_has_switch_stacks(const struct perf_event_set *set);

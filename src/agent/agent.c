@@ -1,0 +1,567 @@
+/*
+ * One loop, woken by signals and each second.
+ *
+ * The process of the next segment starts a little before the current one ends, as it must open its
+ * events and rings by then.  When the rate changes, sampling pauses, or settings change, the
+ * current segment ends a second from now instead.
+ *
+ * The cost of all processes is added up: of living ones by their CPU clocks, of ended ones by what
+ * wait4 reports.
+ */
+#include "agent/agent.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/allowance.h"
+#include "agent/metrics.h"
+#include "agent/rights.h"
+#include "agent/sender.h"
+#include "agent/spool.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "record/target.h"
+
+/* How long before its start the process of a segment is made; at most half a segment. */
+#define LEAD_NS (2 * SECOND_NS)
+/* A change takes effect so much later; every process notices within a quarter of it. */
+#define CUT_NS SECOND_NS
+/* From a decision to sample until it begins, when nothing samples. */
+#define FIRST_NS (SECOND_NS / 10)
+#define LOOK_NS	 SECOND_NS
+/* After a recording failed to start. */
+#define RETRY_NS (10 * SECOND_NS)
+/* One samples, one is about to, and others resolve names. */
+#define SEGMENTS_MAX 8
+
+struct agent {
+	struct agent_settings settings;
+	struct agent_hooks hooks;
+	struct spool spool;
+	struct sender sender;
+	struct allowance allowance;
+	struct segment segments[SEGMENTS_MAX];
+	struct agent_metrics metrics;
+	char host[sizeof(((struct utsname *)NULL)->nodename)];
+	int signal_fd;
+	uint64_t last_until_ns;		    /* until then something samples, or did */
+	uint64_t retry_ns;		    /* no segment is started before */
+	uint64_t look_ns, metrics_ns;	    /* when to do these next */
+	uint64_t ended_cpu_ns;		    /* of processes that have ended */
+	uint64_t told_dropped, told_broken; /* in the notes of segments */
+	bool is_sampling;		    /* some segment has begun to */
+	bool is_ending;
+	struct error *failure; /* the first recording's */
+};
+
+static void say(const struct agent *a, const char *format, ...) printf_like(2, 3);
+static void say(const struct agent *a, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	char *line = xvasprintf(format, args);
+
+	va_end(args);
+	a->hooks.segment.say(line);
+	free(line);
+}
+
+/* ---- cost ---- */
+
+static uint64_t timeval_ns(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_usec * 1000;
+}
+
+static uint64_t usage_ns(const struct rusage *usage)
+{
+	return timeval_ns(usage->ru_utime) + timeval_ns(usage->ru_stime);
+}
+
+static uint64_t process_cpu_ns(pid_t pid)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &t) != 0)
+		return 0;
+	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+}
+
+/* Without what it shares: pages of files, and rings, which are counted by their size. */
+static uint64_t process_memory_bytes(pid_t pid)
+{
+	char path[64];
+	unsigned long long size, resident = 0, shared = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+	FILE *f = fopen(path, "re");
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "%llu %llu %llu", &size, &resident, &shared) != 3 || shared > resident)
+		resident = shared = 0;
+	fclose(f);
+	return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void add_process(struct agent_metrics *m, pid_t pid)
+{
+	m->own_cpu_ns += process_cpu_ns(pid);
+	m->memory_bytes += process_memory_bytes(pid);
+}
+
+static void measure(struct agent *a)
+{
+	struct agent_metrics *m = &a->metrics;
+
+	m->own_cpu_ns = a->ended_cpu_ns;
+	m->memory_bytes = 0;
+	add_process(m, getpid());
+	if (a->sender.child)
+		add_process(m, a->sender.child);
+	for (size_t i = 0; i < SEGMENTS_MAX; i++) {
+		const struct segment *s = &a->segments[i];
+
+		if (s->pid == 0)
+			continue;
+		add_process(m, s->pid);
+		if (!s->shared->has_ended)
+			m->memory_bytes += s->shared->ring_bytes;
+	}
+}
+
+/* ---- metrics ---- */
+
+static void write_metrics(struct agent *a, uint64_t now_ns)
+{
+	struct agent_metrics *m = &a->metrics;
+
+	a->metrics_ns = now_ns + a->settings.every_ns;
+	measure(a);
+	m->rate_hz = a->allowance.is_paused
+			     ? 0
+			     : 1e9 / (double)(a->settings.interval_ns << a->allowance.halvings);
+	m->cpu_share = a->allowance.share;
+	m->memory_most = a->allowance.memory_most;
+	m->is_paused = a->allowance.is_paused;
+	m->halvings = a->allowance.halvings_total;
+	m->pauses = a->allowance.pauses_total;
+	m->segments_sent = a->sender.sent;
+	m->sent_bytes = a->sender.sent_bytes;
+	m->store_errors = a->sender.errors;
+	m->segments_dropped = a->spool.dropped;
+	m->dropped_bytes = a->spool.dropped_bytes;
+	m->spool_bytes = a->spool.bytes;
+	m->spool_segments = a->spool.entries.count;
+	if (!a->settings.metrics)
+		return;
+	struct error *err = agent_metrics_write(m, a->settings.metrics);
+
+	if (err)
+		say(a, "metrics: %s", err->message);
+	error_destroy(err);
+}
+
+/* ---- segments begin ---- */
+
+static struct segment *free_place(struct agent *a)
+{
+	for (size_t i = 0; i < SEGMENTS_MAX; i++)
+		if (a->segments[i].pid == 0)
+			return &a->segments[i];
+	return NULL;
+}
+
+static void begin_segment(struct agent *a, struct segment *s, uint64_t from_ns)
+{
+	struct segment_news news = {
+		.halvings = a->allowance.halvings,
+		.dropped = a->spool.dropped - a->told_dropped,
+		.broken = a->metrics.segments_broken - a->told_broken,
+	};
+
+	if (a->last_until_ns > 0 && from_ns > a->last_until_ns)
+		news.paused_ns = from_ns - a->last_until_ns;
+	struct error *err = segment_start(s, &a->spool, &a->settings, from_ns,
+		from_ns + a->settings.every_ns, &news, &a->hooks.segment);
+
+	if (err) {
+		say(a, "%s; trying again in %d s", err->message, (int)(RETRY_NS / SECOND_NS));
+		error_destroy(err);
+		a->retry_ns = clock_monotonic_ns() + RETRY_NS;
+		return;
+	}
+	a->metrics.paused_ns += news.paused_ns;
+	a->told_dropped += news.dropped;
+	a->told_broken += news.broken;
+	a->last_until_ns = from_ns + a->settings.every_ns;
+}
+
+static uint64_t lead_ns(const struct agent *a)
+{
+	return a->settings.every_ns / 2 < LEAD_NS ? a->settings.every_ns / 2 : LEAD_NS;
+}
+
+static void plan(struct agent *a, uint64_t now_ns)
+{
+	struct segment *s = free_place(a);
+
+	if (a->is_ending || a->allowance.is_paused || !s || now_ns < a->retry_ns ||
+		now_ns + lead_ns(a) < a->last_until_ns)
+		return;
+	begin_segment(a, s, a->last_until_ns > now_ns ? a->last_until_ns : now_ns + FIRST_NS);
+}
+
+/* Ends all sampling at one instant, which the next segment may begin at. */
+static void cut(struct agent *a, uint64_t now_ns)
+{
+	uint64_t at_ns = now_ns + CUT_NS;
+
+	if (a->last_until_ns <= at_ns)
+		return;
+	for (size_t i = 0; i < SEGMENTS_MAX; i++) {
+		struct segment *s = &a->segments[i];
+
+		if (s->pid == 0 || s->shared->until_ns <= at_ns)
+			continue;
+		if (s->from_ns >= at_ns)
+			segment_stop(s);
+		else
+			segment_end_at(s, at_ns);
+	}
+	a->last_until_ns = at_ns;
+}
+
+/* ---- segments end ---- */
+
+static void recover(struct agent *a, const struct segment *s)
+{
+	char *path = spool_temporary_path(&a->spool, s->name);
+
+	a->metrics.segments_broken++;
+	if (s->shared->samples > 0) {
+		/* Up to its last chunk the file is whole. */
+		error_destroy(spool_take(&a->spool, s->name));
+	} else {
+		unlink(path);
+	}
+	free(path);
+}
+
+static void tell_failure(struct agent *a, const struct segment *s, int status)
+{
+	const char *problem = s->shared->problem;
+
+	if (WIFSIGNALED(status))
+		say(a,
+			"a segment's process was killed by signal %d (%s); its samples up to then "
+			"are kept",
+			WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else if (problem[0])
+		say(a, "%s", problem);
+	if (s->shared->is_sampling)
+		return;
+	/* It may be for a reason that lasts: without rights there is nothing to wait for. */
+	if (!a->is_sampling && !a->failure)
+		a->failure = error_new(ERROR_UNSUPPORTED, "%s",
+			problem[0] ? problem : "the recording could not begin");
+	a->retry_ns = clock_monotonic_ns() + RETRY_NS;
+	a->last_until_ns = s->from_ns;
+}
+
+static void take_segment(struct agent *a, struct segment *s, int status)
+{
+	struct agent_metrics *m = &a->metrics;
+	const struct segment_shared *shared = s->shared;
+
+	m->samples += shared->samples;
+	m->lost += shared->lost;
+	m->truncated += shared->truncated;
+	m->late_ns += shared->late_ns;
+	a->is_sampling |= shared->is_sampling;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+		uint64_t before = a->spool.bytes;
+		struct error *err = shared->is_empty ? NULL : spool_take(&a->spool, s->name);
+
+		if (err)
+			say(a, "%s", err->message);
+		else if (!shared->is_empty)
+			m->segments++;
+		m->segment_bytes += a->spool.bytes - before;
+		error_destroy(err);
+	} else {
+		tell_failure(a, s, status);
+		recover(a, s);
+	}
+	segment_deinit(s);
+	uint64_t now_s = clock_unix_ns() / SECOND_NS, keep_s = a->settings.keep_ns / SECOND_NS;
+
+	spool_limit(&a->spool, a->settings.spool_bytes,
+		a->settings.keep_ns > 0 ? (int64_t)(now_s - keep_s) : INT64_MIN);
+	write_metrics(a, clock_monotonic_ns());
+}
+
+static void reap(struct agent *a, int flags)
+{
+	struct rusage usage;
+	int status;
+	pid_t pid;
+
+	while ((pid = wait4(-1, &status, flags, &usage)) > 0) {
+		a->ended_cpu_ns += usage_ns(&usage);
+		if (pid == a->sender.child)
+			sender_ended(&a->sender, &a->spool, status, clock_monotonic_ns());
+		for (size_t i = 0; i < SEGMENTS_MAX; i++)
+			if (a->segments[i].pid == pid)
+				take_segment(a, &a->segments[i], status);
+	}
+}
+
+/* ---- the budget ---- */
+
+static void watch_cost(struct agent *a, uint64_t now_ns)
+{
+	struct allowance *w = &a->allowance;
+
+	measure(a);
+	enum allowance_change change =
+		allowance_look(w, now_ns, a->metrics.own_cpu_ns, a->metrics.memory_bytes);
+
+	switch (change) {
+	case ALLOWANCE_SAME:
+		return;
+	case ALLOWANCE_RATE:
+		say(a, "%.3g samples a second of CPU time from now on, by the budget",
+			1e9 / (double)(a->settings.interval_ns << w->halvings));
+		break;
+	case ALLOWANCE_PAUSE:
+		say(a,
+			"sampling pauses, by the budget: %.1f MiB of memory, %.3f s of CPU time so "
+			"far",
+			(double)a->metrics.memory_bytes / (1 << 20),
+			(double)a->metrics.own_cpu_ns / 1e9);
+		break;
+	case ALLOWANCE_RESUME:
+		say(a, "sampling goes on");
+		break;
+	}
+	cut(a, now_ns);
+}
+
+/* ---- settings ---- */
+
+static double cpu_share(const struct agent_settings *settings)
+{
+	return settings->cpu_share > 0
+		       ? settings->cpu_share
+		       : allowance_cpu_share((uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+static uint64_t memory_most(const struct agent_settings *settings)
+{
+	return settings->memory_bytes > 0
+		       ? settings->memory_bytes
+		       : allowance_memory_bytes((uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* The folder in which segments are written. */
+static const char *spool_of(const struct agent_settings *settings)
+{
+	if (settings->spool)
+		return settings->spool;
+	return sender_is_url(settings->store) ? AGENT_SPOOL_DEFAULT : settings->store;
+}
+
+static struct error *read_again(struct agent *a, struct agent_settings *settings)
+{
+	struct error *err = a->hooks.reload(a->hooks.context, settings);
+
+	if (err)
+		return err;
+	if (!is_same_text(settings->store, a->settings.store) ||
+		!is_same_text(spool_of(settings), spool_of(&a->settings)))
+		return error_new(ERROR_USAGE, "a new store or spool needs a restart of the agent");
+	return NULL;
+}
+
+static void reload(struct agent *a, uint64_t now_ns)
+{
+	struct agent_settings settings;
+	struct error *err = read_again(a, &settings);
+
+	if (err) {
+		say(a, "settings stay as they were: %s", err->message);
+		error_destroy(err);
+		return;
+	}
+	bool is_other = settings.interval_ns != a->settings.interval_ns ||
+			settings.real != a->settings.real ||
+			settings.every_ns != a->settings.every_ns ||
+			settings.no_symbols != a->settings.no_symbols;
+
+	a->settings = settings;
+	allowance_set(&a->allowance, cpu_share(&settings), memory_most(&settings));
+	say(a, "settings were read again");
+	if (is_other)
+		cut(a, now_ns);
+}
+
+/* ---- the loop ---- */
+
+static void end(struct agent *a)
+{
+	a->is_ending = true;
+	for (size_t i = 0; i < SEGMENTS_MAX; i++)
+		segment_stop(&a->segments[i]);
+}
+
+static void take_signals(struct agent *a, uint64_t now_ns)
+{
+	struct signalfd_siginfo info;
+
+	while (read(a->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		if (info.ssi_signo == SIGHUP)
+			reload(a, now_ns);
+		else if (info.ssi_signo != SIGCHLD)
+			end(a);
+}
+
+static bool has_segments(const struct agent *a)
+{
+	for (size_t i = 0; i < SEGMENTS_MAX; i++)
+		if (a->segments[i].pid)
+			return true;
+	return false;
+}
+
+static void run(struct agent *a)
+{
+	struct pollfd polled = {.fd = a->signal_fd, .events = POLLIN};
+
+	while (!a->failure && (!a->is_ending || has_segments(a))) {
+		uint64_t now_ns = clock_monotonic_ns();
+
+		plan(a, now_ns);
+		if (now_ns >= a->look_ns) {
+			a->look_ns = now_ns + LOOK_NS;
+			watch_cost(a, now_ns);
+			sender_look(&a->sender, &a->spool, now_ns);
+		}
+		if (now_ns >= a->metrics_ns)
+			write_metrics(a, now_ns);
+		(void)poll(&polled, 1, (int)(LOOK_NS / 4000000));
+		take_signals(a, clock_monotonic_ns());
+		reap(a, WNOHANG);
+	}
+}
+
+static struct error *take_signal_fd(struct agent *a, sigset_t *before)
+{
+	sigset_t taken;
+
+	sigemptyset(&taken);
+	sigaddset(&taken, SIGTERM);
+	sigaddset(&taken, SIGINT);
+	sigaddset(&taken, SIGHUP);
+	sigaddset(&taken, SIGCHLD);
+	a->signal_fd = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (a->signal_fd < 0)
+		return error_system(errno, "signalfd");
+	sigprocmask(SIG_BLOCK, &taken, before);
+	return NULL;
+}
+
+static struct error *open_all(struct agent *a, sigset_t *before)
+{
+	const char *spool = spool_of(&a->settings);
+	bool sends = strcmp(spool, a->settings.store) != 0;
+	struct error *err = sends ? sender_check(a->settings.store) : NULL;
+	struct utsname host;
+
+	if (!err)
+		err = spool_open(&a->spool, spool);
+	/* While we may: the recorders inherit it. */
+	launch_raise_ourselves();
+	if (!err)
+		err = rights_drop();
+	if (!err)
+		err = take_signal_fd(a, before);
+	if (err)
+		return err;
+	if (uname(&host) != 0)
+		host.nodename[0] = '\0';
+	snprintf(a->host, sizeof(a->host), "%s", host.nodename);
+	const struct sender_target target = {.store = sends ? a->settings.store : NULL,
+		.spool = spool,
+		.host = a->settings.host ? a->settings.host : a->host,
+		.access = {a->settings.credentials, a->settings.ca_file}};
+
+	sender_init(&a->sender, &target, a->settings.every_ns, a->hooks.segment.say);
+	if (a->spool.removed_temporary > 0)
+		say(a, "removed %llu unfinished segment file%s of an agent that was killed",
+			(unsigned long long)a->spool.removed_temporary,
+			a->spool.removed_temporary == 1 ? "" : "s");
+	return NULL;
+}
+
+static void close_all(struct agent *a)
+{
+	if (a->sender.child)
+		kill(a->sender.child, SIGKILL);
+	for (size_t i = 0; i < SEGMENTS_MAX; i++)
+		if (a->segments[i].pid)
+			kill(a->segments[i].pid, SIGKILL);
+	reap(a, 0);
+	sender_deinit(&a->sender);
+	spool_close(&a->spool);
+	if (a->signal_fd >= 0)
+		close(a->signal_fd);
+}
+
+struct error *agent_run(const struct agent_settings *settings, const struct agent_hooks *hooks)
+{
+	struct agent a = {.settings = *settings, .hooks = *hooks, .signal_fd = -1};
+	sigset_t before;
+	struct error *err;
+
+	a.spool.lock_fd = -1;
+	a.metrics.start_unix_ns = clock_unix_ns();
+	prctl(PR_SET_NAME, "sonde-agent");
+	err = open_all(&a, &before);
+	if (!err) {
+		measure(&a);
+		allowance_init(&a.allowance, cpu_share(settings), memory_most(settings),
+			clock_monotonic_ns(), a.metrics.own_cpu_ns);
+		say(&a,
+			"sampling all processes, segments go to %s; at most %.3g %% of a CPU and "
+			"%.0f MiB",
+			a.settings.store, 100 * a.allowance.share,
+			(double)a.allowance.memory_most / (1 << 20));
+		run(&a);
+		err = a.failure;
+		if (!err)
+			write_metrics(&a, clock_monotonic_ns());
+		sigprocmask(SIG_SETMASK, &before, NULL);
+	}
+	close_all(&a);
+	return err;
+}

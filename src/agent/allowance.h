@@ -1,0 +1,58 @@
+#ifndef SONDE_AGENT_ALLOWANCE_H
+#define SONDE_AGENT_ALLOWANCE_H
+
+/*
+ * What the agent may cost.  CPU time is an account: each second adds a fixed share of a CPU, the
+ * agent's own time is taken off, and at most five minutes' worth is saved up.  So over any time t
+ * the agent uses at most share × t and that much again, however expensive samples are.
+ *
+ * An account that is empty halves the sampling rate as long as more is spent than comes in.  At the
+ * lowest rate, or with as much debt as could have been saved, sampling pauses until a fifth is
+ * saved.  Pure: no clock, no process.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * The defaults for a machine: 1 % of a CPU for each 32 CPUs or part of it; 64 MiB, and 1 MiB for
+ * each CPU.
+ */
+double allowance_cpu_share(uint32_t cpus);
+uint64_t allowance_memory_bytes(uint32_t cpus);
+
+#define ALLOWANCE_HALVINGS_MAX 4
+
+enum allowance_change {
+	ALLOWANCE_SAME,
+	ALLOWANCE_RATE,	  /* halvings has changed, up or down by one */
+	ALLOWANCE_PAUSE,  /* is_paused has become true */
+	ALLOWANCE_RESUME, /* is_paused has become false */
+};
+
+struct allowance {
+	double share; /* of one CPU */
+	uint64_t memory_most;
+	int64_t saved_ns;		   /* CPU time; negative: debt */
+	uint64_t time_ns, cpu_ns;	   /* at the last look */
+	uint64_t window_ns, window_cpu_ns; /* when the trend was last judged, and the time used */
+	uint64_t resume_ns;		   /* not before; 0: as soon as enough is saved */
+	uint32_t halvings, calm;	   /* calm: windows in a row that cost little */
+	bool is_paused;
+	uint32_t halvings_total, pauses_total;
+};
+
+/* Begins with all that can be saved; cpu_ns: used so far. */
+void allowance_init(
+	struct allowance *a, double share, uint64_t memory_most, uint64_t time_ns, uint64_t cpu_ns);
+/* Other limits, from now on. */
+void allowance_set(struct allowance *a, double share, uint64_t memory_most);
+/*
+ * Call it about every second.  cpu_ns: the agent's CPU time so far; memory_bytes: what it has now.
+ */
+enum allowance_change allowance_look(
+	struct allowance *a, uint64_t time_ns, uint64_t cpu_ns, uint64_t memory_bytes);
+/* The most that can be saved up, and owed. */
+int64_t allowance_saved_most_ns(const struct allowance *a);
+
+#endif

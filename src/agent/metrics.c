@@ -1,0 +1,102 @@
+/*
+ * Names and types follow Prometheus's conventions: base units, _total for counters.
+ */
+#include "agent/metrics.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+
+static void put(struct strbuf *out, const char *name, const char *help, double value)
+{
+	struct str text = str_from(name);
+	bool is_counter = str_ends_with(text, STR("_total"));
+
+	strbuf_printf(out, "# HELP %s %s\n# TYPE %s %s\n%s %.17g\n", name, help, name,
+		is_counter ? "counter" : "gauge", name, value);
+}
+
+void agent_metrics_put(const struct agent_metrics *m, struct strbuf *out)
+{
+	const struct {
+		const char *name, *help;
+		double value;
+	} rows[] = {
+		{"sonde_agent_samples_total", "Samples in finished segments.", (double)m->samples},
+		{"sonde_agent_samples_lost_total", "Samples that had no room.", (double)m->lost},
+		{"sonde_agent_stacks_truncated_total",
+			"Stacks that could not be walked to their root.", (double)m->truncated},
+		{"sonde_agent_rate_hertz", "Samples a second of CPU time, now.", m->rate_hz},
+		{"sonde_agent_rate_halvings_total", "How often the budget halved the rate.",
+			(double)m->halvings},
+		{"sonde_agent_paused", "Whether the budget has paused sampling.", m->is_paused},
+		{"sonde_agent_pauses_total", "How often the budget paused sampling.",
+			(double)m->pauses},
+		{"sonde_agent_paused_seconds_total", "Time without sampling, by the budget.",
+			(double)m->paused_ns / 1e9},
+		{"sonde_agent_late_seconds_total",
+			"Time without sampling, as a segment began late.",
+			(double)m->late_ns / 1e9},
+		{"sonde_agent_cpu_seconds_total", "CPU time of the agent, with all its processes.",
+			(double)m->own_cpu_ns / 1e9},
+		{"sonde_agent_cpu_limit_ratio", "The share of one CPU that the agent may use.",
+			m->cpu_share},
+		{"sonde_agent_memory_bytes", "Memory of the agent, with rings.",
+			(double)m->memory_bytes},
+		{"sonde_agent_memory_limit_bytes", "Memory that the agent may use.",
+			(double)m->memory_most},
+		{"sonde_agent_segments_written_total", "Finished segments.", (double)m->segments},
+		{"sonde_agent_segments_broken_total",
+			"Segments whose process ended early; what they have is kept.",
+			(double)m->segments_broken},
+		{"sonde_agent_segment_bytes_total", "Size of finished segments.",
+			(double)m->segment_bytes},
+		{"sonde_agent_segments_sent_total", "Segments that the store has.",
+			(double)m->segments_sent},
+		{"sonde_agent_sent_bytes_total", "Their size.", (double)m->sent_bytes},
+		{"sonde_agent_store_errors_total", "Attempts to send that failed.",
+			(double)m->store_errors},
+		{"sonde_agent_segments_dropped_total",
+			"Segments removed from the spool, by its limits.",
+			(double)m->segments_dropped},
+		{"sonde_agent_dropped_bytes_total", "Their size.", (double)m->dropped_bytes},
+		{"sonde_agent_spool_segments", "Segments in the spool.", (double)m->spool_segments},
+		{"sonde_agent_spool_bytes", "Their size.", (double)m->spool_bytes},
+		{"sonde_agent_start_time_seconds", "Start of the agent, since 1970.",
+			(double)m->start_unix_ns / 1e9},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		put(out, rows[i].name, rows[i].help, rows[i].value);
+}
+
+struct error *agent_metrics_write(const struct agent_metrics *m, const char *path)
+{
+	char *part = xasprintf("%s.new", path);
+	struct strbuf text = {0};
+	int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+	struct error *err = NULL;
+
+	agent_metrics_put(m, &text);
+	if (fd < 0)
+		err = error_system(errno, "cannot create %s", part);
+	else
+		err = file_write_all(fd, text.data, text.size, part);
+	if (fd >= 0)
+		close(fd);
+	if (!err && rename(part, path) != 0)
+		err = error_system(errno, "cannot rename %s", part);
+	if (err && fd >= 0)
+		unlink(part);
+	strbuf_deinit(&text);
+	free(part);
+	return err;
+}

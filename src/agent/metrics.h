@@ -1,0 +1,35 @@
+#ifndef SONDE_AGENT_METRICS_H
+#define SONDE_AGENT_METRICS_H
+
+/*
+ * The agent's health as text, in the exposition format of Prometheus, version 0.0.4.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+struct agent_metrics {
+	/* Totals since the start, of finished segments. */
+	uint64_t samples, lost, truncated;
+	uint64_t segments, segments_broken, segment_bytes;
+	uint64_t segments_sent, sent_bytes, store_errors;
+	uint64_t segments_dropped, dropped_bytes;
+	uint64_t halvings, pauses, paused_ns, late_ns;
+	uint64_t own_cpu_ns;
+	/* Now. */
+	double rate_hz, cpu_share;
+	bool is_paused;
+	uint64_t memory_bytes, memory_most, spool_bytes, spool_segments;
+	uint64_t start_unix_ns;
+};
+
+void agent_metrics_put(const struct agent_metrics *m, struct strbuf *out);
+/*
+ * Writes them to a file that is replaced as a whole, for the textfile collector of node_exporter.
+ */
+must_use struct error *agent_metrics_write(const struct agent_metrics *m, const char *path);
+
+#endif

@@ -1,0 +1,198 @@
+/*
+ * The process is a fork of the agent without an exec: it has the settings and the rights already.
+ * It dies with the agent, so that a kill -9 leaves no process behind.
+ */
+#include "agent/segment.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "record/recorder.h"
+
+/*
+ * How rarely rings are looked at: a ring holds the samples of several such times.  A process that
+ * is killed leaves out what came in two of them.
+ */
+#define PATIENCE_NS    (SECOND_NS / 8)
+#define NAMES_NICENESS 0
+
+/* ---- the child ---- */
+
+static void tell(void *context, const struct recorder_progress *progress)
+{
+	struct segment_shared *shared = context;
+
+	shared->ring_bytes = progress->ring_bytes;
+	shared->samples = progress->samples;
+	shared->lost = progress->lost;
+	shared->is_sampling = true;
+}
+
+static void note(struct capture_writer *w, uint64_t count, const char *text)
+{
+	capture_writer_note(w, CAPTURE_NOTE_INFO, count, str_from(text));
+}
+
+static void write_news(struct capture_writer *w, const struct segment_news *news)
+{
+	char text[200];
+
+	if (news->paused_ns > 0) {
+		snprintf(text, sizeof(text),
+			"the agent did not sample for %.3f s before this segment: by its budget, "
+			"or "
+			"as the machine was too busy",
+			(double)news->paused_ns / 1e9);
+		note(w, 1, text);
+	}
+	if (news->halvings > 0) {
+		snprintf(text, sizeof(text),
+			"the agent sampled at 1/%u of its rate, to keep to its budget",
+			1u << news->halvings);
+		note(w, 1, text);
+	}
+	if (news->dropped > 0)
+		note(w, news->dropped,
+			"older segments were dropped from the spool since the last one");
+	if (news->broken > 0)
+		note(w, news->broken, "processes of earlier segments ended early");
+}
+
+static void finish(struct recorder *recorder, const struct recorder_result *result,
+	struct segment_shared *shared, bool no_symbols, const struct segment_hooks *hooks)
+{
+	uint64_t size;
+
+	shared->samples = result->samples;
+	shared->lost = result->counters[CAPTURE_LOST_RING];
+	shared->truncated = result->truncated;
+	shared->late_ns = result->late_ns;
+	shared->has_ended = true;
+	if (result->duration_ns == 0) {
+		shared->is_empty = true;
+		recorder_abandon(recorder);
+		_exit(0);
+	}
+	/* Names can wait; samples could not. */
+	(void)setpriority(PRIO_PROCESS, 0, NAMES_NICENESS);
+	hooks->names(recorder, no_symbols);
+	struct error *err = recorder_finish(recorder, &size);
+
+	if (err)
+		snprintf(shared->problem, sizeof(shared->problem), "%s", err->message);
+	_exit(err ? 1 : 0);
+}
+
+/* Does not return. */
+static void record(const struct recorder_options *options, struct segment_shared *shared,
+	const struct segment_news *news, bool no_symbols, const struct segment_hooks *hooks)
+{
+	struct recorder_result result;
+	struct recorder *recorder;
+	struct error *err = recorder_create(options, &recorder);
+
+	if (!err) {
+		err = recorder_run(recorder, &result);
+		if (err)
+			recorder_abandon(recorder);
+	}
+	if (err) {
+		snprintf(shared->problem, sizeof(shared->problem), "%s", err->message);
+		_exit(1);
+	}
+	write_news(recorder_writer(recorder), news);
+	finish(recorder, &result, shared, no_symbols, hooks);
+}
+
+/* ---- the parent ---- */
+
+static struct recorder_options options_of(const struct agent_settings *settings,
+	struct segment_shared *shared, const char *path, uint64_t from_ns, uint32_t halvings,
+	void (*say)(const char *line))
+{
+	return (struct recorder_options){
+		.engine = RECORDER_ENGINE_SNAPSHOT,
+		.kind = TARGET_MACHINE,
+		.from_ns = from_ns,
+		.until_ns = &shared->until_ns,
+		.output = path,
+		/* Odd, so that it is not in step with a program. */
+		.interval_ns = settings->interval_ns << halvings | 1,
+		.clock = settings->real ? RECORDER_CLOCK_BOTH : RECORDER_CLOCK_VIRTUAL,
+		.services = true,
+		.patience_ns = PATIENCE_NS,
+		.zones = RECORDER_ZONES_NONE,
+		.progress = tell,
+		.progress_context = shared,
+		.say = say,
+	};
+}
+
+struct error *segment_start(struct segment *s, struct spool *spool,
+	const struct agent_settings *settings, uint64_t from_ns, uint64_t until_ns,
+	const struct segment_news *news, const struct segment_hooks *hooks)
+{
+	uint64_t now_ns = clock_monotonic_ns(), ahead_ns = from_ns > now_ns ? from_ns - now_ns : 0;
+	pid_t parent = getpid();
+	struct segment_shared *shared = mmap(
+		NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (shared == MAP_FAILED)
+		return error_system(errno, "cannot map memory for a segment");
+	shared->until_ns = until_ns;
+	*s = (struct segment){.name = spool_new_name(spool, clock_unix_ns() + ahead_ns),
+		.from_ns = from_ns,
+		.begun_ns = now_ns,
+		.halvings = news->halvings,
+		.shared = shared};
+	char *path = spool_temporary_path(spool, s->name);
+	struct recorder_options options =
+		options_of(settings, shared, path, from_ns, news->halvings, hooks->say);
+
+	s->pid = fork();
+	if (s->pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(1);
+		signal(SIGHUP, SIG_IGN);
+		prctl(PR_SET_NAME, "sonde-agent");
+		spool_leave_lock(spool);
+		record(&options, shared, news, settings->no_symbols, hooks);
+	}
+	int code = errno;
+
+	free(path);
+	if (s->pid > 0)
+		return NULL;
+	segment_deinit(s);
+	return error_system(code, "cannot start a process for a segment");
+}
+
+void segment_stop(const struct segment *s)
+{
+	if (s->pid > 0 && !s->shared->has_ended)
+		kill(s->pid, SIGTERM);
+}
+
+void segment_end_at(const struct segment *s, uint64_t until_ns)
+{
+	__atomic_store_n(&s->shared->until_ns, until_ns, __ATOMIC_RELAXED);
+}
+
+void segment_deinit(struct segment *s)
+{
+	free(s->name);
+	if (s->shared)
+		munmap(s->shared, sizeof(*s->shared));
+	*s = (struct segment){0};
+}

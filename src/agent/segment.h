@@ -1,0 +1,72 @@
+#ifndef SONDE_AGENT_SEGMENT_H
+#define SONDE_AGENT_SEGMENT_H
+
+/*
+ * One segment: a recording of the whole machine between two instants, by a process of its own.  The
+ * process of the next segment opens its events a little before this one ends; samples belong to the
+ * segment in which they were taken, so none is lost or there twice.  All memory of a segment goes
+ * with its process: over days, the agent has no more than after two segments.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "agent/settings.h"
+#include "agent/spool.h"
+#include "base/error.h"
+
+struct recorder;
+
+/* Resolves names (cli/record_names.h), which the room cannot do itself. */
+typedef void segment_names_fn(struct recorder *recorder, bool later);
+
+struct segment_hooks {
+	segment_names_fn *names;
+	void (*say)(const char *line); /* a message for the user */
+};
+
+/* In memory that both processes share. */
+struct segment_shared {
+	uint64_t until_ns; /* set by the parent, to a time at least a second to come */
+	/* Set by the child: */
+	uint64_t ring_bytes;
+	uint64_t samples, lost, truncated, late_ns;
+	bool is_sampling; /* samples are being taken, or were */
+	bool has_ended;	  /* sampling is over, names follow */
+	bool is_empty;	  /* it was ended before its start, so there is no file */
+	char problem[256];
+};
+
+struct segment {
+	pid_t pid; /* 0: none */
+	char *name;
+	uint64_t from_ns; /* CLOCK_MONOTONIC */
+	uint64_t begun_ns;
+	uint32_t halvings;
+	struct segment_shared *shared;
+};
+
+/* Remarks for the file's notes. */
+struct segment_news {
+	uint64_t paused_ns; /* before this segment */
+	uint64_t dropped;   /* segments that the spool has dropped since the last one */
+	uint32_t halvings;  /* of the rate */
+	uint64_t broken;    /* segments whose process ended early */
+};
+
+/*
+ * Starts the process of a segment in the spool from from_ns until until_ns.  The parent gets a
+ * SIGCHLD when it is whole, in the spool's folder for temporary files, or has failed.
+ */
+must_use struct error *segment_start(struct segment *s, struct spool *spool,
+	const struct agent_settings *settings, uint64_t from_ns, uint64_t until_ns,
+	const struct segment_news *news, const struct segment_hooks *hooks);
+/* Ends the sampling now. */
+void segment_stop(const struct segment *s);
+/* Ends it at another time, at least a second to come. */
+void segment_end_at(const struct segment *s, uint64_t until_ns);
+/* The process is gone: frees everything, and zeroes it. */
+void segment_deinit(struct segment *s);
+
+#endif

@@ -1,0 +1,255 @@
+/*
+ * "Exponential back-off and jitter" as the AWS architecture blog describes it: half of the time is
+ * fixed, the other half random, so that hosts do not come back at once when a store does.
+ */
+#include "agent/sender.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "formats/readers.h"
+#include "store/identity.h"
+#include "store/known.h"
+#include "store/store.h"
+
+#define BACK_OFF_NS	 SECOND_NS
+#define BACK_OFF_MOST	 (300 * SECOND_NS)
+#define SEND_SECONDS_MAX 300
+
+/* Of the process that sends. */
+enum { STATUS_LATER = 1, STATUS_UNREADABLE };
+
+bool sender_is_url(const char *store)
+{
+	return strstr(store, "://") != NULL;
+}
+
+struct error *sender_check(const char *store)
+{
+	struct store_address address;
+	struct error *err = store_address_parse(store, &address);
+
+	if (err == NULL)
+		store_address_deinit(&address);
+	return err;
+}
+
+/* ---- one segment ---- */
+
+static struct error *copy(int from, int to, const char *path)
+{
+	ssize_t got;
+
+	do
+		got = sendfile(to, from, NULL, (size_t)1 << 20);
+	while (got > 0 || (got < 0 && errno == EINTR));
+	if (got < 0 || fsync(to) != 0)
+		return error_system(errno, "cannot write %s", path);
+	return NULL;
+}
+
+static struct error *push_to_folder(const char *store, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	char *to = xasprintf("%s/%s", store, name), *part = xasprintf("%s/.%s", store, name);
+	int in = open(path, O_RDONLY | O_CLOEXEC);
+	int out = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	struct error *err = NULL;
+
+	if (in < 0 || out < 0)
+		err = error_system(errno, "cannot open %s", in < 0 ? path : part);
+	else
+		err = copy(in, out, part);
+	if (!err && rename(part, to) != 0)
+		err = error_system(errno, "cannot rename %s", part);
+	if (err && out >= 0)
+		unlink(part);
+	if (in >= 0)
+		close(in);
+	if (out >= 0)
+		close(out);
+	free(to);
+	free(part);
+	return err;
+}
+
+/* What was sent to a store is remembered in a file of its own in the spool. */
+static char *known_path(const struct sender_target *target)
+{
+	return xasprintf("%s/.sent-%016llx", target->spool,
+		(unsigned long long)identity_bytes(str_from(target->store)));
+}
+
+/* A segment is one profile of each service, with the time at which it began. */
+static struct error *push_profile(
+	const struct sender_target *target, struct store *store, const struct profile *profile)
+{
+	struct known known;
+	struct store_sent sent;
+	uint64_t now_s = clock_unix_ns() / SECOND_NS;
+	char *path = known_path(target);
+
+	known_load(&known, path, now_s);
+	const struct store_rows_options options = {
+		.host = str_from(target->host), .received_s = now_s, .known = &known};
+	struct error *err = store_send(store, profile, &options, &sent);
+
+	for (size_t i = 0; i < sent.hashes.count && err == NULL; i++)
+		known_add(&known, sent.hashes.data[i]);
+	/* Without the file, the next segment is only larger. */
+	if (err == NULL)
+		error_destroy(known_save(&known, path));
+	store_sent_deinit(&sent);
+	known_deinit(&known);
+	free(path);
+	return err;
+}
+
+static struct error *push_to_servers(
+	const struct sender_target *target, const char *path, bool *is_unreadable)
+{
+	struct store *store = NULL;
+	struct profile *profile = NULL;
+	struct error *err = profile_read(path, NULL, &profile);
+
+	*is_unreadable = err != NULL;
+	if (err == NULL)
+		err = store_open(target->store, &target->access, &store);
+	if (err == NULL)
+		err = push_profile(target, store, profile);
+	store_close(store);
+	profile_destroy(profile);
+	return err;
+}
+
+struct error *sender_push(const struct sender_target *target, const char *path, bool *is_unreadable)
+{
+	*is_unreadable = false;
+	return sender_is_url(target->store) ? push_to_servers(target, path, is_unreadable)
+					    : push_to_folder(target->store, path);
+}
+
+/* ---- when ---- */
+
+void sender_init(struct sender *s, const struct sender_target *target, uint64_t every_ns,
+	void (*say)(const char *line))
+{
+	uint64_t hash = hash_u64(crc32c(0, target->host, strlen(target->host)));
+
+	*s = (struct sender){.target = *target, .say = say};
+	s->phase_ns = every_ns > 0 ? hash % every_ns : 0;
+}
+
+void sender_deinit(struct sender *s)
+{
+	free(s->name);
+	*s = (struct sender){0};
+}
+
+uint64_t sender_back_off_ns(uint32_t failures, double random)
+{
+	uint64_t most_ns = BACK_OFF_NS;
+
+	while (--failures > 0 && most_ns < BACK_OFF_MOST)
+		most_ns *= 2;
+	if (most_ns > BACK_OFF_MOST)
+		most_ns = BACK_OFF_MOST;
+	return most_ns / 2 + (uint64_t)((double)most_ns / 2 * random);
+}
+
+static double random_share(void)
+{
+	uint32_t bits = 0;
+
+	if (getrandom(&bits, sizeof(bits), GRND_NONBLOCK) != sizeof(bits))
+		bits = (uint32_t)hash_u64(clock_monotonic_ns());
+	return (double)bits / UINT32_MAX;
+}
+
+static void send_in_child(const struct sender *s, const char *path)
+{
+	sigset_t none;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* A store that never answers must not hold the spool for ever. */
+	alarm(SEND_SECONDS_MAX);
+	bool is_unreadable;
+	struct error *err = sender_push(&s->target, path, &is_unreadable);
+
+	if (err) {
+		err = error_prefix(err, "sending to %s", s->target.store);
+		s->say(err->message);
+	}
+	_exit(is_unreadable ? STATUS_UNREADABLE : err ? STATUS_LATER : 0);
+}
+
+void sender_look(struct sender *s, struct spool *spool, uint64_t now_ns)
+{
+	if (!s->target.store || s->child || spool->entries.count == 0 || now_ns < s->next_ns)
+		return;
+	const struct spool_entry *oldest = &spool->entries.data[0];
+	uint64_t age_ns = clock_unix_ns() - (uint64_t)oldest->time_s * SECOND_NS;
+
+	/* One that waited for its turn already does not wait again. */
+	if (s->failures == 0 && spool->entries.count == 1 && age_ns < s->phase_ns)
+		return;
+	char *path = spool_path(spool, oldest->name);
+	pid_t pid = fork();
+
+	if (pid == 0)
+		send_in_child(s, path);
+	free(path);
+	if (pid > 0) {
+		s->child = pid;
+		s->name = xstrdup(oldest->name);
+	} else {
+		s->failures++;
+		s->next_ns = now_ns + sender_back_off_ns(s->failures, random_share());
+	}
+}
+
+/* Done with the segment that was sent, or never can be. */
+static void leave(struct sender *s, struct spool *spool, bool is_sent)
+{
+	s->failures = 0;
+	s->sent += is_sent;
+	/* The limit may have dropped it meanwhile. */
+	for (size_t i = 0; i < spool->entries.count; i++)
+		if (strcmp(spool->entries.data[i].name, s->name) == 0) {
+			s->sent_bytes += is_sent ? spool->entries.data[i].bytes : 0;
+			error_destroy(spool_remove(spool, i));
+			return;
+		}
+}
+
+void sender_ended(struct sender *s, struct spool *spool, int status, uint64_t now_ns)
+{
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+		leave(s, spool, true);
+	} else if (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_UNREADABLE) {
+		leave(s, spool, false);
+		s->errors++;
+	} else {
+		s->failures++;
+		s->errors++;
+		s->next_ns = now_ns + sender_back_off_ns(s->failures, random_share());
+	}
+	s->child = 0;
+	free(s->name);
+	s->name = NULL;
+}

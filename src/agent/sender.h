@@ -1,0 +1,62 @@
+#ifndef SONDE_AGENT_SENDER_H
+#define SONDE_AGENT_SENDER_H
+
+/*
+ * Sends whole segments from the spool to the store, the oldest first, one at a time, and removes
+ * each once the store has it.  A child process sends, so that a slow store delays nothing.
+ *
+ * Hosts send at different times: each waits a part of the interval that follows from its name.
+ * After a failure the sender waits twice as long as before, with jitter, at most five minutes.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "agent/spool.h"
+#include "base/error.h"
+#include "store/clickhouse.h"
+
+/* Where to, and as whom; texts are borrowed. */
+struct sender_target {
+	const char *store; /* NULL: nothing is sent */
+	const char *spool; /* the folder, for what is remembered of a store */
+	const char *host;
+	struct clickhouse_options access;
+};
+
+struct sender {
+	struct sender_target target;
+	pid_t child;	   /* 0: none */
+	char *name;	   /* of the segment that it sends */
+	uint64_t phase_ns; /* a segment waits this long */
+	uint64_t next_ns;  /* not before, CLOCK_MONOTONIC */
+	uint32_t failures; /* in a row */
+	void (*say)(const char *line);
+	uint64_t sent, sent_bytes, errors; /* so far */
+};
+
+/* Whether the store is somewhere else than in a folder. */
+bool sender_is_url(const char *store);
+/* Whether it is an address of a store; nothing is asked for there. */
+must_use struct error *sender_check(const char *store);
+/*
+ * Sends one segment: to a folder, as a file of the same name that is whole at once; or to a URL.
+ * A store has it once however often it is sent.  *is_unreadable: with an error: it can never be
+ * sent.
+ */
+must_use struct error *sender_push(
+	const struct sender_target *target, const char *path, bool *is_unreadable);
+
+/* say: called with messages for the user. */
+void sender_init(struct sender *s, const struct sender_target *target, uint64_t every_ns,
+	void (*say)(const char *line));
+void sender_deinit(struct sender *s);
+/* Starts sending if something waits and it is time. */
+void sender_look(struct sender *s, struct spool *spool, uint64_t now_ns);
+/* Its child has ended, with that status of wait4. */
+void sender_ended(struct sender *s, struct spool *spool, int status, uint64_t now_ns);
+/* How long to wait after so many failures in a row; random: from 0 to 1. */
+uint64_t sender_back_off_ns(uint32_t failures, double random);
+
+#endif

@@ -1,0 +1,246 @@
+/*
+ * The list of segments is read once; after that only this process changes the folder, except for a
+ * user who deletes files, and a file that is gone counts as removed.
+ */
+#include "agent/spool.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+#define TEMPORARY "/.tmp"
+#define LOCK	  "/.lock"
+#define ENDING	  ".prof"
+
+static char *in(const struct spool *s, const char *name)
+{
+	return xasprintf("%s%s", s->path, name);
+}
+
+/* ---- the folder ---- */
+
+static struct error *make_folder(const char *path)
+{
+	struct stat st;
+
+	if (mkdir(path, 0750) == 0)
+		return NULL;
+	if (errno == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return NULL;
+	return error_system(errno == EEXIST ? ENOTDIR : errno, "cannot create the folder %s", path);
+}
+
+static struct error *lock(struct spool *s)
+{
+	char *path = in(s, LOCK), holder[32] = "";
+	struct error *err = NULL;
+
+	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (s->lock_fd < 0) {
+		err = error_system(errno, "cannot open %s", path);
+	} else if (flock(s->lock_fd, LOCK_EX | LOCK_NB) != 0) {
+		ssize_t got = read(s->lock_fd, holder, sizeof(holder) - 1);
+
+		holder[got > 0 ? strcspn(holder, "\n") : 0] = '\0';
+		err = error_new(ERROR_USAGE,
+			"another agent%s%s%s writes to %s; give each agent a folder of its own",
+			holder[0] ? " (process " : "", holder, holder[0] ? ")" : "", s->path);
+	} else if (ftruncate(s->lock_fd, 0) == 0) {
+		dprintf(s->lock_fd, "%d\n", (int)getpid());
+	}
+	free(path);
+	return err;
+}
+
+static void clean_temporary(struct spool *s)
+{
+	char *path = in(s, TEMPORARY);
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' || strlen(entry->d_name) > 2)
+			s->removed_temporary += unlinkat(dirfd(dir), entry->d_name, 0) == 0;
+	if (dir)
+		closedir(dir);
+	free(path);
+}
+
+/* ---- segments ---- */
+
+/* Reads the number in "20261127T213348Z-000042.prof". */
+static bool is_segment(const char *name, uint32_t *number)
+{
+	int end = 0;
+
+	return sscanf(name, "%*8[0-9]T%*6[0-9]Z-%" SCNu32 "%n", number, &end) == 1 &&
+	       strcmp(name + end, ENDING) == 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct spool_entry *)a)->name, ((const struct spool_entry *)b)->name);
+}
+
+static void add(struct spool *s, const char *name, const struct stat *st)
+{
+	struct spool_entry entry = {xstrdup(name), (uint64_t)st->st_size, st->st_mtim.tv_sec};
+
+	vec_push(&s->entries, entry);
+	s->bytes += entry.bytes;
+}
+
+static struct error *list(struct spool *s)
+{
+	DIR *dir = opendir(s->path);
+	const struct dirent *entry;
+	uint32_t number;
+	struct stat st;
+
+	if (!dir)
+		return error_system(errno, "cannot read the folder %s", s->path);
+	while ((entry = readdir(dir)))
+		if (is_segment(entry->d_name, &number) &&
+			fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			S_ISREG(st.st_mode)) {
+			add(s, entry->d_name, &st);
+			if (number >= s->next)
+				s->next = number + 1;
+		}
+	closedir(dir);
+	if (s->entries.count > 0)
+		qsort(s->entries.data, s->entries.count, sizeof(*s->entries.data), by_name);
+	return NULL;
+}
+
+struct error *spool_open(struct spool *s, const char *path)
+{
+	char *temporary;
+	struct error *err;
+
+	*s = (struct spool){.path = xstrdup(path), .lock_fd = -1};
+	temporary = in(s, TEMPORARY);
+	err = make_folder(path);
+	if (!err)
+		err = lock(s);
+	if (!err)
+		err = make_folder(temporary);
+	if (!err) {
+		clean_temporary(s);
+		err = list(s);
+	}
+	free(temporary);
+	if (err)
+		spool_close(s);
+	return err;
+}
+
+void spool_leave_lock(struct spool *s)
+{
+	if (s->lock_fd >= 0)
+		close(s->lock_fd);
+	s->lock_fd = -1;
+}
+
+void spool_close(struct spool *s)
+{
+	if (!s->path)
+		return;
+	spool_leave_lock(s);
+	for (size_t i = 0; i < s->entries.count; i++)
+		free(s->entries.data[i].name);
+	vec_deinit(&s->entries);
+	free(s->path);
+	*s = (struct spool){.lock_fd = -1};
+}
+
+char *spool_new_name(struct spool *s, uint64_t start_unix_ns)
+{
+	time_t seconds = (time_t)(start_unix_ns / SECOND_NS);
+	struct tm utc;
+	char text[32];
+
+	gmtime_r(&seconds, &utc);
+	strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &utc);
+	return xasprintf("%s-%06" PRIu32 ENDING, text, s->next++);
+}
+
+char *spool_temporary_path(const struct spool *s, const char *name)
+{
+	return xasprintf("%s" TEMPORARY "/%s", s->path, name);
+}
+
+char *spool_path(const struct spool *s, const char *name)
+{
+	return xasprintf("%s/%s", s->path, name);
+}
+
+struct error *spool_take(struct spool *s, const char *name)
+{
+	char *from = spool_temporary_path(s, name), *to = spool_path(s, name);
+	struct error *err = NULL;
+	struct stat st;
+
+	if (rename(from, to) != 0 || stat(to, &st) != 0)
+		err = error_system(errno, "cannot rename %s", from);
+	else
+		add(s, name, &st);
+	/* A segment that took long may come after a later one. */
+	for (size_t i = s->entries.count;
+		!err && i > 1 && by_name(&s->entries.data[i - 2], &s->entries.data[i - 1]) > 0;
+		i--) {
+		struct spool_entry entry = s->entries.data[i - 1];
+
+		s->entries.data[i - 1] = s->entries.data[i - 2];
+		s->entries.data[i - 2] = entry;
+	}
+	free(from);
+	free(to);
+	return err;
+}
+
+struct error *spool_remove(struct spool *s, size_t entry)
+{
+	struct spool_entry gone = s->entries.data[entry];
+	char *path = spool_path(s, gone.name);
+	struct error *err = NULL;
+
+	if (unlink(path) != 0 && errno != ENOENT)
+		err = error_system(errno, "cannot remove %s", path);
+	free(path);
+	if (err)
+		return err;
+	s->bytes -= gone.bytes;
+	free(gone.name);
+	s->entries.count--;
+	memmove(s->entries.data + entry, s->entries.data + entry + 1,
+		(s->entries.count - entry) * sizeof(gone));
+	return NULL;
+}
+
+void spool_limit(struct spool *s, uint64_t most, int64_t oldest_s)
+{
+	while (s->entries.count > 1 && (s->bytes > most || s->entries.data[0].time_s < oldest_s)) {
+		uint64_t bytes = s->entries.data[0].bytes;
+		struct error *err = spool_remove(s, 0);
+
+		/* It will be tried again with the next segment. */
+		error_destroy(err);
+		if (err)
+			return;
+		s->dropped++;
+		s->dropped_bytes += bytes;
+	}
+}

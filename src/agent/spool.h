@@ -1,0 +1,60 @@
+#ifndef SONDE_AGENT_SPOOL_H
+#define SONDE_AGENT_SPOOL_H
+
+/*
+ * A folder of segments, which is also the store of a single machine.
+ *
+ *	20261127T213348Z-000042.prof	a whole segment: start (UTC), a number; names sort by time
+ *	.tmp/				segments being written, and nothing else
+ *	.lock				locked by the agent that writes here
+ *
+ * A segment is written in .tmp and renamed when it is whole.  Whatever a kill left in .tmp is
+ * removed when the folder is opened.
+ */
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+
+struct spool_entry {
+	char *name;
+	uint64_t bytes;
+	int64_t time_s; /* when it was written, since 1970 */
+};
+
+struct spool {
+	char *path;
+	int lock_fd;
+	uint32_t next;			 /* number of the next segment */
+	VEC(struct spool_entry) entries; /* whole segments, oldest first */
+	uint64_t bytes;			 /* of all */
+	uint64_t dropped, dropped_bytes; /* by spool_limit, so far */
+	uint64_t removed_temporary;	 /* by spool_open */
+};
+
+/*
+ * Creates the folder if it is missing, locks it and lists its segments.  Fails if another agent has
+ * it.
+ */
+must_use struct error *spool_open(struct spool *s, const char *path);
+/* Unlocks; a zeroed one is allowed. */
+void spool_close(struct spool *s);
+/* For a child process: the lock stays with the parent. */
+void spool_leave_lock(struct spool *s);
+
+/* A new segment that starts then, as a name to be freed; and its paths, to be freed. */
+char *spool_new_name(struct spool *s, uint64_t start_unix_ns);
+char *spool_temporary_path(const struct spool *s, const char *name);
+char *spool_path(const struct spool *s, const char *name);
+/* The written segment is whole now: renames it, and adds it. */
+must_use struct error *spool_take(struct spool *s, const char *name);
+/* Removes an entry, and its file. */
+must_use struct error *spool_remove(struct spool *s, size_t entry);
+/*
+ * Drops the oldest segments until at most `most` bytes are left, and those written before oldest_s.
+ * Always keeps the newest.
+ */
+void spool_limit(struct spool *s, uint64_t most, int64_t oldest_s);
+
+#endif

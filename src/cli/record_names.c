@@ -1,0 +1,87 @@
+/*
+ * The names of a recording.  The recorder has addresses, the symbolizer has names; this brings them
+ * together, one load object at a time.
+ */
+#include "cli/record_names.h"
+
+#include "base/arena.h"
+#include "formats/sonde/capture_names.h"
+#include "symbolize/symbolize.h"
+
+struct namer {
+	struct symbolizer *symbolizer;
+	void (*nameless)(void *context, struct str path);
+	void *context;
+};
+
+static void write_place(struct capture_writer *writer, uint32_t object, uint64_t obj_addr,
+	const struct symbol_place *place, struct arena *arena)
+{
+	struct capture_symbol_frame *frames =
+		ARENA_ARRAY(arena, struct capture_symbol_frame, place->count);
+
+	for (uint32_t i = 0; i < place->count; i++)
+		frames[i] = capture_names_frame(&place->frames[i]);
+	capture_writer_symbol(writer, object, obj_addr, frames, place->count);
+}
+
+static void symbolize_object(struct capture_writer *writer, uint32_t number,
+	const struct recorder_object *object, struct namer *namer)
+{
+	struct arena *arena = arena_create();
+	struct symbol_place *places =
+		ARENA_ARRAY(arena, struct symbol_place, object->address_count);
+	struct symbolize_status status;
+	struct symbolize_object what = {
+		.path = object->path,
+		.open_path = object->open_path,
+		.build_id = object->build_id,
+		.kind = capture_names_kind(object->kind),
+		.pid = object->pid,
+		.begin_ns = object->begin_ns,
+	};
+
+	symbolize_addresses(namer->symbolizer, &what, object->addresses, object->address_count,
+		arena, places, &status);
+	for (size_t i = 0; i < object->address_count; i++)
+		if (places[i].count > 0)
+			write_place(writer, number, object->addresses[i], &places[i], arena);
+	if (!status.has_names && namer->nameless)
+		namer->nameless(namer->context, object->path);
+	arena_destroy(arena);
+}
+
+static bool has_code(const struct recorder_object *object)
+{
+	enum object_kind kind = capture_names_kind(object->kind);
+
+	/* Zones were named by their programs. */
+	return object->address_count > 0 && kind != OBJECT_UNKNOWN && kind != OBJECT_ZONE;
+}
+
+/*
+ * Whether an object's names cannot be found later: those of the kernel and of generated code are
+ * gone when it or the process is.
+ */
+static bool is_named_now_only(const struct recorder_object *object)
+{
+	return capture_names_kind(object->kind) != OBJECT_USER ||
+	       str_equal(object->path, STR("[vdso]")) || object->build_id.size == 0;
+}
+
+void record_names(struct recorder *recorder, bool later,
+	void (*nameless)(void *context, struct str path), void *context)
+{
+	struct symbolize_options options = {0};
+	struct namer namer = {symbolizer_create(&options), nameless, context};
+	size_t count = recorder_object_count(recorder);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct recorder_object object;
+
+		recorder_object(recorder, i, &object);
+		if (has_code(&object) && (!later || is_named_now_only(&object)))
+			symbolize_object(recorder_writer(recorder), i, &object, &namer);
+	}
+	symbolizer_destroy(namer.symbolizer);
+}

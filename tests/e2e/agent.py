@@ -1,0 +1,440 @@
+"""sonde agent: segments without gaps, per service; its spool, its budget, its rights, and how it ends."""
+
+import os
+import pathlib
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import time
+
+import harness
+import recording
+from attaching import NOBODY, Target, wait_until
+from recording import Recording
+
+NAME = re.compile(r"\d{8}T\d{6}Z-\d{6}\.prof")
+# The processes of the machine, and what each costs, are others': budgets are for their own test.
+RICH = ("--cpu-max", "100%", "--memory-max", "8G", "--no-symbols")
+
+
+def needs_machine():
+	recording.needs_sampling()
+	done = harness.sonde("record", "-q", "-a", "--duration", "1ms", "-o", os.devnull)
+	if done.status:
+		raise harness.Skip(done.err.strip())
+
+
+class Agent:
+	"""An agent that runs; its words are in a file. It is killed at the end, if it still runs."""
+
+	def __init__(self, folder, *options, every="1s", before=(), program=harness.SONDE, store=None):
+		needs_machine()
+		self.store = store or folder / "store"
+		self.err_path = folder / f"err{time.monotonic_ns()}"
+		self.metrics_path = folder / "metrics.prom"
+		with open(self.err_path, "wb") as err:
+			self.process = subprocess.Popen([*before, program, "agent", "--store", self.store, "--every", every,
+				"--metrics", self.metrics_path, *options], stdin=subprocess.DEVNULL, stderr=err)
+
+	def __enter__(self):
+		return self
+
+	def __exit__(self, *_):
+		self.process.kill()
+		self.process.wait()
+
+	def err(self):
+		return self.err_path.read_text(errors="replace")
+
+	def segments(self, store=None):
+		store = store or self.store
+		return sorted(p for p in store.iterdir() if NAME.fullmatch(p.name)) if store.exists() else []
+
+	def await_segments(self, count, store=None):
+		def are_there():
+			assert self.process.poll() is None, self.err()
+			return len(self.segments(store)) >= count
+		wait_until(are_there)
+
+	def await_words(self, words):
+		def are_there():
+			assert self.process.poll() is None, self.err()
+			return words in self.err()
+		wait_until(are_there)
+
+	def end(self, number=signal.SIGTERM):
+		self.process.send_signal(number)
+		status = self.process.wait(timeout=60 * harness.PATIENCE)
+		assert status == 0, (status, self.err())
+
+	def metrics(self):
+		return dict((name, float(value)) for name, value in
+			re.findall(r"^sonde_agent_(\w+) (\S+)$", self.metrics_path.read_text(), re.MULTILINE))
+
+
+def children(pid):
+	return [int(c) for c in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def sum_of(paths, label):
+	"""CPU seconds of what has that label, in all files."""
+	return sum(kept_ns(path, label) for path in paths) / 1e9
+
+
+def kept_ns(path, label):
+	done = harness.sonde("report", path, "--format", "csv", "--level", "process", "--label", label)
+	if done.status == 1 and "has no label" in done.err:
+		return 0
+	return sum(int(line.split(",")[-2]) for line in harness.check(done).out.splitlines()[1:] if line)
+
+
+def used_by(folder, milliseconds):
+	"""Runs a program that uses so much CPU time; how much it was, in seconds."""
+	program = recording.program(folder, "threads")
+	before = resource.getrusage(resource.RUSAGE_CHILDREN)
+	harness.check(harness.run(program, "2", str(milliseconds)))
+	after = resource.getrusage(resource.RUSAGE_CHILDREN)
+	return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def check_sum(agent, used_s, interval_s, label="service=threads"):
+	"""A sample more or less for each segment and thread, and what a clock that is late does. Where the machine
+	is too busy for the next segment to begin in time, less, as the metrics report."""
+	paths, metrics = agent.segments(), agent.metrics()
+	found_s = sum_of(paths, label)
+	slack_s = 0.04 * used_s + 2 * interval_s * (len(paths) + 2)
+	lost_s = 2 * (metrics["paused_seconds_total"] + metrics["late_seconds_total"]) + \
+		metrics["samples_lost_total"] * interval_s
+	assert used_s - slack_s - lost_s <= found_s <= used_s + slack_s, (found_s, used_s, slack_s, lost_s, len(paths))
+
+
+def test_sums_over_segments(folder):
+	"""No time is lost between segments, or there twice: half of the time two processes record."""
+	with Agent(folder, "-F", "499", *RICH, every="2s") as agent:
+		agent.await_segments(1)
+		used_s = used_by(folder, harness.work(4000))
+		agent.end()
+		check_sum(agent, used_s, 1 / 499)
+		assert len(agent.segments()) >= 3
+		metrics = agent.metrics()
+		counted = sum(Recording(path).stats["counted"] for path in agent.segments())
+		assert metrics["samples_total"] == counted, (metrics, counted)
+		assert metrics["segments_written_total"] == len(agent.segments())
+		assert metrics["spool_bytes"] == sum(path.stat().st_size for path in agent.segments())
+
+
+@harness.takes_long
+def test_sums_while_the_rate_changes(folder):
+	"""A sample weighs its interval, so a lower rate has the same sum; and segments are cut without a gap."""
+	config = folder / "agent.conf"
+	config.write_text("frequency = 997\n")
+	with Agent(folder, "--config", config, *RICH, every="3s") as agent:
+		agent.await_segments(1)
+		program = recording.program(folder, "threads")
+		before = resource.getrusage(resource.RUSAGE_CHILDREN)
+		with subprocess.Popen([program, "2", str(harness.work(8000))], stdout=subprocess.DEVNULL) as process:
+			for frequency in (97, 499, 97):
+				config.write_text(f"frequency = {frequency}\n")
+				known = len(agent.segments())
+				agent.process.send_signal(signal.SIGHUP)
+				agent.await_segments(known + 1)
+			process.wait()
+		after = resource.getrusage(resource.RUSAGE_CHILDREN)
+		agent.end()
+		intervals = {round(Recording(path).stats["interval_ns"] / 1e6) for path in agent.segments()}
+		assert intervals >= {1, 10}, intervals
+		check_sum(agent, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1 / 97)
+
+
+def test_segments_are_merged(folder):
+	"""As docs/howto/agent.md has it: one file of many segments, by service, and what a service did."""
+	with Agent(folder, "-F", "199", *RICH[:-1]) as agent:
+		agent.await_segments(1)
+		used_by(folder, 600)
+		agent.end()
+		hour = folder / "hour.prof"
+		harness.check(harness.sonde("merge", *agent.segments(), "-o", hour))
+		assert abs(sum_of([hour], "service=^threads$") - sum_of(agent.segments(), "service=^threads$")) < 1e-6
+		tree = Recording(hour).report("--roots", "label:service", "--format", "folded")
+		assert "service=threads;" in tree and "service=sonde-agent" in tree, tree[:2000]
+		assert "heavy" in Recording(hour).report("--label", "service=threads")
+
+
+def group_folder():
+	"""A folder of cgroups version 2 in which we may make one."""
+	for path in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified"):
+		if (pathlib.Path(path) / "cgroup.controllers").exists() and os.access(path, os.W_OK):
+			return pathlib.Path(path)
+	raise harness.Skip("no control groups of version 2 that we may make")
+
+
+def test_services_by_control_group(folder):
+	top = group_folder() / f"sonde-test-{os.getpid()}.slice"
+	groups = {"web-1": top / "web-1.service", "0123456789ab": top / f"docker-{'0123456789abcdef' * 4}.scope"}
+	program = recording.program(folder, "threads")
+	needs_machine()
+	try:
+		for path in (top, *groups.values()):
+			path.mkdir()
+	except OSError as error:
+		raise harness.Skip(f"{top}: {error}")
+
+	def join(path):
+		return lambda: (path / "cgroup.procs").write_text(str(os.getpid()))
+	try:
+		with Agent(folder, "-F", "199", *RICH) as agent:
+			agent.await_segments(1)
+			for path, milliseconds in zip(groups.values(), (1200, 600)):
+				subprocess.run([program, "2", str(milliseconds)], check=True, preexec_fn=join(path),
+					stdout=subprocess.DEVNULL)
+			agent.end()
+			paths = agent.segments()
+			web, container = (sum_of(paths, f"service=^{name}$") for name in groups)
+			check_sum(agent, 1.2, 1 / 199, r"service=^web-1$")
+			check_sum(agent, 0.6, 1 / 199, "service=^0123456789ab$")
+			assert sum_of(paths, r"unit=^web-1\.service$") == web
+			assert sum_of(paths, "container=^0123456789ab$") == container
+			assert sum_of(paths, "command=^threads$") >= 0.9 * (web + container)
+			# What has no service of its own has the command as one, and the agent is one of them.
+			assert sum_of(paths, "service=^sonde-agent$") > 0
+	finally:
+		for path in (*groups.values(), top):
+			wait_until(lambda path=path: not (path / "cgroup.procs").read_text().strip())
+			path.rmdir()
+
+
+def check_whole(agent):
+	for path in agent.segments():
+		stats = Recording(path).stats
+		assert stats["counted"] > 0, path
+		assert not Recording(path).report().count("not finished"), path
+
+
+def kill_once(folder, delay):
+	with Agent(folder, "-F", "99", *RICH) as agent:
+		agent.await_segments(1)
+		time.sleep(delay)
+		mine = [agent.process.pid, *children(agent.process.pid)]
+		agent.process.kill()
+		agent.process.wait()
+		wait_until(lambda: not any(pathlib.Path(f"/proc/{pid}/fd/0").exists() for pid in mine))
+		check_whole(agent)
+		# One samples, and one that is about to may be there too.
+		left = list((agent.store / ".tmp").iterdir())
+		assert len(left) <= 3, left
+	return len(left)
+
+
+def test_kill_leaves_whole_segments(folder):
+	left = 0
+	for i in range(20 if harness.LONG else 3):
+		left += kill_once(folder, 0.17 * i % 1)
+	assert left > 0
+	with Agent(folder, "-F", "99", *RICH) as agent:
+		agent.await_words("sampling all processes")
+		known = len(agent.segments())
+		agent.await_segments(known + 1)
+		agent.end()
+		assert not list((agent.store / ".tmp").iterdir())
+		# Numbers go on, so that no segment takes another's name.
+		numbers = [path.name[17:23] for path in agent.segments()]
+		assert len(set(numbers)) == len(numbers), numbers
+
+
+def test_killed_segment_is_kept(folder):
+	"""The process of a segment dies, as by the kernel when memory is short; what it wrote is kept."""
+	with Agent(folder, "-F", "499", "--every", "20s", *RICH) as agent:
+		wait_until(lambda: children(agent.process.pid) and list((agent.store / ".tmp").iterdir()))
+		path = wait_until(lambda: list((agent.store / ".tmp").iterdir()))[0]
+		size = wait_until(lambda: path.stat().st_size)
+		wait_until(lambda: path.stat().st_size > size + 20000, 120)
+		os.kill(children(agent.process.pid)[0], signal.SIGKILL)
+		agent.await_segments(1)
+		assert "killed by signal 9" in agent.err(), agent.err()
+		assert Recording(agent.segments()[0]).stats["counted"] > 0
+		assert agent.process.poll() is None
+		agent.end()
+		assert agent.metrics()["segments_broken_total"] == 1
+
+
+def test_spool_has_a_limit(folder):
+	with Agent(folder, "--spool-max", "1", *RICH) as agent:
+		wait_until(lambda: agent.metrics_path.exists() and agent.metrics()["segments_dropped_total"] >= 2)
+		agent.end()
+		metrics = agent.metrics()
+		assert len(agent.segments()) == 1 and metrics["spool_segments"] == 1
+		assert metrics["dropped_bytes_total"] > 0
+		notes = " ".join(note["text"] for note in Recording(agent.segments()[0]).notes)
+		assert "older segments were dropped" in notes, notes
+
+
+def test_segments_go_to_the_store(folder):
+	"""They wait while it is not there, and leave the spool once it has them."""
+	store, spool = folder / "there", folder / "spool"
+	with Agent(folder, "--spool", spool, *RICH, store=store) as agent:
+		agent.await_words(f"sending to {store}: cannot open")
+		agent.await_segments(1, spool)
+		store.mkdir()
+		agent.await_segments(2)
+		for path in agent.segments():
+			assert Recording(path).stats["counted"] > 0
+		agent.end()
+		sent = {path.name for path in agent.segments()}
+		assert not sent & {path.name for path in agent.segments(spool)}
+		metrics = agent.metrics()
+		assert metrics["store_errors_total"] >= 1 and metrics["segments_sent_total"] >= 2, metrics
+
+
+def test_reload(folder):
+	config = folder / "agent.conf"
+	config.write_text("# nothing yet\n")
+	with Agent(folder, "--config", config, *RICH) as agent:
+		agent.await_segments(1)
+		config.write_text("frequency = 19\nclock = wrong\n")
+		agent.process.send_signal(signal.SIGHUP)
+		agent.await_words(f"settings stay as they were: {config}: line 2: clock")
+		config.write_text(f"spool = {folder}/other\n")
+		agent.process.send_signal(signal.SIGHUP)
+		agent.await_words("a new store or spool needs a restart")
+		config.write_text("frequency = 250\n")
+		agent.process.send_signal(signal.SIGHUP)
+		agent.await_words("settings were read again")
+		known = len(agent.segments())
+		agent.await_segments(known + 2)
+		agent.end()
+		assert agent.metrics()["rate_hertz"] == 250
+		intervals = [Recording(path).stats["interval_ns"] for path in agent.segments()]
+		assert 45e6 < intervals[0] < 60e6 and 3.5e6 < intervals[-1] < 5e6, intervals
+
+
+def test_usage(folder):
+	config = folder / "bad.conf"
+	config.write_text("store = /tmp/x\nfrequncy = 3\n")
+	for options, words in (
+			(("--config", config), f"{config}: line 2: 'frequncy' is not an option"),
+			(("--every", "1ms"), "--every: '1ms' is not from 1s to 1h"),
+			(("--spool-max", "many"), "'many' is not a size"),
+			(("-F", "5k"), "at most 1000 times a second"),
+			(("--store", "gopher://x/", "--spool", folder / "spool"), "this build cannot send to gopher://x/"),
+			(("program",), "unexpected 'program'"),
+			(("--store", "/dev/null"), "cannot create the folder /dev/null")):
+		done = harness.sonde("agent", *options)
+		assert done.status in (1, 2) and words in done.err, (options, done)
+		assert len(done.err.splitlines()) <= 2, done.err
+
+
+def test_one_agent_a_folder(folder):
+	with Agent(folder, *RICH) as agent:
+		agent.await_segments(1)
+		done = harness.sonde("agent", "--store", agent.store)
+		assert done.status == 2 and f"another agent (process {agent.process.pid}) writes to" in done.err, done
+		agent.end(signal.SIGINT)
+		check_whole(agent)
+
+
+def test_tiny_budget_pauses(folder):
+	"""With no CPU time to speak of, sampling pauses after a moment; what was sampled is kept, and it ends well."""
+	with Agent(folder, "--cpu-max", "0.001%", every="2s") as agent:
+		agent.await_words("sampling pauses, by the budget")
+		wait_until(lambda: not children(agent.process.pid))
+		known = agent.segments()
+		wait_until(lambda: agent.metrics()["paused"] == 1)
+		assert agent.metrics()["rate_hertz"] == 0
+		agent.end()
+		assert agent.segments() == known and known
+		assert agent.metrics()["pauses_total"] == 1
+
+
+def test_little_memory_pauses(folder):
+	with Agent(folder, "--cpu-max", "100%", "--memory-max", "100K") as agent:
+		agent.await_words("sampling pauses, by the budget")
+		wait_until(lambda: not children(agent.process.pid))
+		agent.end()
+		check_whole(agent)
+
+
+def status_of(pid):
+	text = pathlib.Path(f"/proc/{pid}/status").read_text()
+	return dict(line.split(":\t", 1) for line in text.splitlines() if ":\t" in line)
+
+
+def kept_rights():
+	"""CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE, CAP_SYSLOG, CAP_PERFMON."""
+	return 1 << 2 | 1 << 19 | 1 << 34 | 1 << 38
+
+
+def check_rights(pid):
+	status = status_of(pid)
+	for name in ("CapPrm", "CapEff"):
+		assert int(status[name], 16) & ~kept_rights() == 0, (name, status[name])
+	for name in ("CapInh", "CapAmb"):
+		assert int(status[name], 16) == 0, (name, status[name])
+	assert status["NoNewPrivs"] == "1"
+	# Not dumpable: its files in /proc are root's, so that its own user cannot look into it.
+	assert os.stat(f"/proc/{pid}/mem").st_uid == 0
+
+
+def test_root_keeps_few_rights(folder):
+	recording.needs_root()
+	with Agent(folder, *RICH) as agent:
+		agent.await_segments(1)
+		for pid in (agent.process.pid, *children(agent.process.pid)):
+			check_rights(pid)
+		assert int(status_of(agent.process.pid)["CapBnd"], 16) & ~kept_rights() == 0
+		agent.end()
+
+
+def test_runs_without_root(folder):
+	"""With CAP_PERFMON and CAP_SYS_PTRACE alone it samples all users' processes; without, it says what it needs."""
+	recording.needs_root()
+	if not shutil.which("setpriv"):
+		raise harness.Skip("there is no setpriv")
+	program = folder / "sonde"
+	shutil.copy(harness.SONDE, program)
+	os.chmod(folder, 0o777)
+	caps = "+perfmon,+sys_ptrace"
+	before = ["setpriv", f"--reuid={recording.USER}", f"--regid={recording.USER}", "--clear-groups",
+		f"--inh-caps={caps}", f"--ambient-caps={caps}"]
+	if harness.run(*before, "true").status:
+		raise harness.Skip("setpriv cannot give CAP_PERFMON")
+	with Agent(folder, "-F", "199", *RICH[:-1], before=before, program=program) as agent:
+		agent.await_segments(1)
+		check_rights(agent.process.pid)
+		used_s = used_by(folder, 1000)
+		agent.end()
+		check_sum(agent, used_s, 1 / 199)
+		whole = [Recording(path).report("--focus", "heavy", "--label", "service=threads") for path in agent.segments()]
+		assert any("work" in text for text in whole), whole
+	done = harness.run(*before[:4], program, "agent", "--store", folder / "other")
+	assert done.status == 1 and "perf_event_paranoid" in done.err or "CAP_PERFMON" in done.err, done
+
+
+@harness.takes_long
+def test_many_threads(folder):
+	"""Ten thousand threads, or as many as may be: the agent keeps to its own budget, with what it saved up."""
+	crowd = recording.program(folder, "crowd")
+	count = 10000
+	with Target(folder, crowd, str(count), "2") as target:
+		def is_ready():
+			if target.process.poll() is not None:
+				raise harness.Skip(f"{count} threads cannot be made: {target.out()}")
+			return "ready" in target.out()
+		wait_until(is_ready, 120)
+		begin = time.monotonic()
+		with Agent(folder, every="10s") as agent:
+			agent.await_segments(3)
+			agent.end()
+			seconds = time.monotonic() - begin
+			metrics = agent.metrics()
+			share, saved_s = metrics["cpu_limit_ratio"], metrics["cpu_limit_ratio"] * 300
+			assert metrics["cpu_seconds_total"] <= share * seconds + saved_s + 1, (metrics, seconds)
+			assert metrics["memory_bytes"] <= metrics["memory_limit_bytes"], metrics
+			assert metrics["rate_halvings_total"] == metrics["pauses_total"] == 0, metrics
+			assert sum_of(agent.segments(), "service=^crowd$") > 0
+			peak = max(Recording(path).stats["counted"] for path in agent.segments())
+			assert peak > 100, peak
+
+
+harness.main()

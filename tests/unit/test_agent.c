@@ -1,0 +1,446 @@
+/*
+ * The agent's parts that need no machine: its budget on simulated machines, its folder of segments,
+ * its file of options, its metrics, and when it sends.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "agent/allowance.h"
+#include "agent/config.h"
+#include "agent/metrics.h"
+#include "agent/sender.h"
+#include "agent/spool.h"
+#include "base/clock.h"
+#include "base/compiler.h"
+
+/* ---- the budget ---- */
+
+static void test_limits_by_cpus(void **state)
+{
+	static const struct {
+		uint32_t cpus;
+		double percent;
+		uint64_t mebibytes;
+	} rows[] = {{1, 1, 65}, {2, 1, 66}, {32, 1, 96}, {33, 2, 97}, {64, 2, 128}, {128, 4, 192},
+		{512, 16, 576}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		assert_true(allowance_cpu_share(rows[i].cpus) * 100 - rows[i].percent < 1e-9);
+		assert_true(rows[i].percent - allowance_cpu_share(rows[i].cpus) * 100 < 1e-9);
+		assert_int_equal(allowance_memory_bytes(rows[i].cpus) >> 20, rows[i].mebibytes);
+	}
+}
+
+/* A machine on which the agent costs so much of a CPU at the full rate, and whatever the rate. */
+struct machine {
+	uint32_t cpus;
+	double rated, fixed;
+	uint64_t memory_bytes;
+};
+
+struct run {
+	double used_s, sampled_s, most_over_s; /* most_over_s: used beyond the share, at any time */
+	uint32_t halvings_end, halvings_most;
+};
+
+/* Seconds of a simulated day; each second spends what the rate then costs. */
+static struct run simulate(const struct machine *m, uint32_t seconds)
+{
+	double share = allowance_cpu_share(m->cpus), used_s = 0;
+	struct allowance a;
+	struct run run = {0};
+
+	allowance_init(&a, share, allowance_memory_bytes(m->cpus), SECOND_NS, 0);
+	for (uint32_t s = 1; s <= seconds; s++) {
+		if (!a.is_paused) {
+			used_s += m->fixed + m->rated / (1 << a.halvings);
+			run.sampled_s++;
+		}
+		(void)allowance_look(&a, (s + 1) * SECOND_NS, (uint64_t)(used_s * 1e9),
+			a.is_paused ? 0 : m->memory_bytes);
+		if (used_s - share * s > run.most_over_s)
+			run.most_over_s = used_s - share * s;
+		if (a.halvings > run.halvings_most)
+			run.halvings_most = a.halvings;
+	}
+	run.used_s = used_s;
+	run.halvings_end = a.halvings;
+	return run;
+}
+
+static void test_cost_is_bounded(void **state)
+{
+	static const double costs[][2] = {
+		{0, 0}, {0.002, 0.001}, {0.02, 0}, {0.05, 0.002}, {0.5, 0.01}, {0, 0.05}, {3, 3}};
+	static const uint32_t cpus[] = {1, 2, 32, 128, 256};
+
+	(void)state;
+	for (size_t c = 0; c < ARRAY_SIZE(cpus); c++)
+		for (size_t i = 0; i < ARRAY_SIZE(costs); i++) {
+			struct machine m = {cpus[c], costs[i][0], costs[i][1], 0};
+			double share = allowance_cpu_share(cpus[c]), saved_s = share * 300;
+			struct run run = simulate(&m, 6 * 3600);
+			double second_s = m.fixed + m.rated;
+
+			/* What was saved, as much debt, and one look. */
+			if (run.most_over_s > 2 * saved_s + second_s)
+				fail_msg("%u CPUs, cost %g + %g: %g s beyond the share", cpus[c],
+					m.rated, m.fixed, run.most_over_s);
+			assert_true(run.sampled_s > 0);
+		}
+}
+
+/* What fits is left alone; what fits at half the rate is sampled all the time at half of it. */
+static void test_rate_is_halved_no_more_than_needed(void **state)
+{
+	struct machine cheap = {2, 0.005, 0.002, 1 << 20}, dear = {2, 0.016, 0.001, 1 << 20};
+	struct machine dearest = {2, 0.4, 0, 1 << 20};
+	struct run run = simulate(&cheap, 6 * 3600);
+
+	(void)state;
+	assert_int_equal(run.halvings_most, 0);
+	assert_true(run.sampled_s == 6 * 3600);
+	run = simulate(&dear, 6 * 3600);
+	assert_int_equal(run.halvings_end, 1);
+	assert_true(run.sampled_s == 6 * 3600);
+	run = simulate(&dearest, 6 * 3600);
+	assert_int_equal(run.halvings_most, ALLOWANCE_HALVINGS_MAX);
+	/* 0.4 / 16 is 2.5 times the share: it samples two fifths of the time. */
+	assert_true(run.sampled_s > 6 * 3600 / 4);
+}
+
+/* A storm passes, and the full rate comes back. */
+static void test_full_rate_returns(void **state)
+{
+	struct allowance a;
+	uint64_t time_ns = SECOND_NS, cpu_ns = 0;
+
+	(void)state;
+	allowance_init(&a, 0.01, UINT64_MAX / 4, time_ns, cpu_ns);
+	for (int s = 0; s < 3600; s++) {
+		bool storm = s < 120;
+
+		time_ns += SECOND_NS;
+		cpu_ns += a.is_paused ? 0 : (storm ? 100000000u : 1000000u) >> a.halvings;
+		(void)allowance_look(&a, time_ns, cpu_ns, 0);
+		if (s == 119)
+			assert_true(a.halvings > 0 || a.is_paused);
+	}
+	assert_int_equal(a.halvings, 0);
+	assert_false(a.is_paused);
+}
+
+static void test_memory(void **state)
+{
+	struct machine m = {2, 0.001, 0, (uint64_t)80 << 20};
+	struct machine huge = {2, 0.001, 0, (uint64_t)200 << 20};
+	struct allowance a;
+
+	(void)state;
+	assert_int_equal(simulate(&m, 600).halvings_most, ALLOWANCE_HALVINGS_MAX);
+	assert_true(simulate(&m, 600).sampled_s < 400);
+	/* More than twice of what it may have pauses at once. */
+	allowance_init(&a, 0.01, allowance_memory_bytes(2), SECOND_NS, 0);
+	assert_int_equal(allowance_look(&a, 2 * SECOND_NS, 0, huge.memory_bytes), ALLOWANCE_PAUSE);
+	assert_int_equal(allowance_look(&a, 30 * SECOND_NS, 0, 0), ALLOWANCE_SAME);
+	assert_int_equal(allowance_look(&a, 63 * SECOND_NS, 0, 0), ALLOWANCE_RESUME);
+}
+
+/* ---- the folder ---- */
+
+static char *new_folder(void)
+{
+	static char path[64];
+
+	strcpy(path, "/tmp/sonde-agent-XXXXXX");
+	assert_non_null(mkdtemp(path));
+	return path;
+}
+
+static void remove_folder(const char *path)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -r '%s'", path);
+	assert_int_equal(system(command), 0);
+}
+
+static void put_file(const char *path, size_t size)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	for (size_t i = 0; i < size; i++)
+		fputc('x', f);
+	fclose(f);
+}
+
+static void put_segment(struct spool *s, uint64_t second, size_t size)
+{
+	char *name = spool_new_name(s, second * SECOND_NS), *path = spool_temporary_path(s, name);
+
+	put_file(path, size);
+	assert_null(spool_take(s, name));
+	free(name);
+	free(path);
+}
+
+static void test_spool_drops_the_oldest(void **state)
+{
+	char *folder = new_folder();
+	struct spool s;
+
+	(void)state;
+	assert_null(spool_open(&s, folder));
+	for (uint64_t i = 0; i < 10; i++)
+		put_segment(&s, 1000 + i, 100);
+	spool_limit(&s, 350, INT64_MIN);
+	assert_int_equal(s.entries.count, 3);
+	assert_int_equal(s.bytes, 300);
+	assert_int_equal(s.dropped, 7);
+	assert_int_equal(s.dropped_bytes, 700);
+	assert_string_equal(s.entries.data[0].name, "19700101T001647Z-000007.prof");
+	/* The newest stays, however large. */
+	spool_limit(&s, 10, INT64_MIN);
+	assert_int_equal(s.entries.count, 1);
+	put_segment(&s, 2000, 5);
+	spool_limit(&s, 1000, INT64_MAX);
+	assert_int_equal(s.entries.count, 1);
+	assert_string_equal(s.entries.data[0].name, "19700101T003320Z-000010.prof");
+	spool_close(&s);
+	remove_folder(folder);
+}
+
+static void test_spool_is_found_again(void **state)
+{
+	char *folder = new_folder(), path[128];
+	struct spool s, other;
+
+	(void)state;
+	assert_null(spool_open(&s, folder));
+	put_segment(&s, 5, 10);
+	put_segment(&s, 6, 20);
+	snprintf(path, sizeof(path), "%s/.tmp/left", folder);
+	put_file(path, 3);
+	snprintf(path, sizeof(path), "%s/notes.prof", folder);
+	put_file(path, 3);
+	struct error *err = spool_open(&other, folder);
+
+	assert_non_null(err);
+	assert_non_null(strstr(err->message, "another agent"));
+	error_destroy(err);
+	spool_close(&s);
+	assert_null(spool_open(&s, folder));
+	assert_int_equal(s.removed_temporary, 1);
+	assert_int_equal(s.entries.count, 2);
+	assert_int_equal(s.bytes, 30);
+	assert_int_equal(s.next, 2);
+	/* A file that somebody removed is no error. */
+	snprintf(path, sizeof(path), "%s/%s", folder, s.entries.data[0].name);
+	assert_int_equal(unlink(path), 0);
+	assert_null(spool_remove(&s, 0));
+	assert_int_equal(s.bytes, 20);
+	spool_close(&s);
+	remove_folder(folder);
+}
+
+/* ---- sending ---- */
+
+static void quiet(const char *line)
+{
+	(void)line;
+}
+
+static void run_sender(struct sender *s, struct spool *spool, uint64_t now_ns)
+{
+	int status;
+
+	sender_look(s, spool, now_ns);
+	assert_true(s->child > 0);
+	assert_int_equal(waitpid(s->child, &status, 0), s->child);
+	sender_ended(s, spool, status, now_ns);
+}
+
+static void test_sender(void **state)
+{
+	char *folder = new_folder(), from[128], to[128], file[256];
+	struct sender s;
+	struct spool spool;
+	struct stat st;
+
+	(void)state;
+	snprintf(from, sizeof(from), "%s/from", folder);
+	snprintf(to, sizeof(to), "%s/to", folder);
+	assert_null(spool_open(&spool, from));
+	put_segment(&spool, 5, 100);
+	put_segment(&spool, 6, 200);
+	sender_init(
+		&s, &(struct sender_target){.store = to, .spool = from, .host = "host"}, 0, quiet);
+	/* The store is not there: the segment stays, and the next try waits. */
+	run_sender(&s, &spool, SECOND_NS);
+	assert_int_equal(s.errors, 1);
+	assert_int_equal(spool.entries.count, 2);
+	assert_true(s.next_ns > SECOND_NS);
+	sender_look(&s, &spool, SECOND_NS);
+	assert_int_equal(s.child, 0);
+	assert_int_equal(mkdir(to, 0700), 0);
+	run_sender(&s, &spool, s.next_ns);
+	run_sender(&s, &spool, s.next_ns);
+	assert_int_equal(spool.entries.count, 0);
+	assert_int_equal(s.sent, 2);
+	assert_int_equal(s.sent_bytes, 300);
+	snprintf(file, sizeof(file), "%s/19700101T000006Z-000001.prof", to);
+	assert_int_equal(stat(file, &st), 0);
+	assert_int_equal(st.st_size, 200);
+	sender_deinit(&s);
+	spool_close(&spool);
+	remove_folder(folder);
+}
+
+/* A new segment waits for the host's part of the interval. */
+static void test_hosts_take_turns(void **state)
+{
+	static const char *const hosts[] = {"a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8"};
+	char *folder = new_folder();
+	bool is_early = false, is_late = false;
+	struct sender s;
+	struct spool spool;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(hosts); i++) {
+		sender_init(&s,
+			&(struct sender_target){.store = folder, .spool = folder, .host = hosts[i]},
+			60 * SECOND_NS, quiet);
+		assert_true(s.phase_ns < 60 * SECOND_NS);
+		is_early |= s.phase_ns < 30 * SECOND_NS;
+		is_late |= s.phase_ns >= 30 * SECOND_NS;
+	}
+	assert_true(is_early && is_late);
+	assert_null(spool_open(&spool, folder));
+	put_segment(&spool, 5, 100);
+	s.phase_ns = 3600 * SECOND_NS;
+	sender_look(&s, &spool, SECOND_NS);
+	assert_int_equal(s.child, 0);
+	spool_close(&spool);
+	remove_folder(folder);
+}
+
+static void test_back_off(void **state)
+{
+	(void)state;
+	assert_int_equal(sender_back_off_ns(1, 0), SECOND_NS / 2);
+	assert_int_equal(sender_back_off_ns(1, 1), SECOND_NS);
+	assert_int_equal(sender_back_off_ns(4, 1), 8 * SECOND_NS);
+	assert_int_equal(sender_back_off_ns(4, 0), 4 * SECOND_NS);
+	assert_int_equal(sender_back_off_ns(1000, 1), 300 * SECOND_NS);
+}
+
+static void test_addresses_of_stores(void **state)
+{
+	struct error *err = sender_check("/srv/profiles");
+
+	(void)state;
+	assert_null(err);
+	assert_null(sender_check("clickhouse://db1,db2:8123/sonde"));
+	err = sender_check("gopher://host/");
+	assert_non_null(err);
+	assert_non_null(
+		strstr(err->message, "'gopher://host/': expected a folder or clickhouse://HOST"));
+	error_destroy(err);
+}
+
+/* ---- the file of options ---- */
+
+static struct error *take_option(void *context, const char *name, const char *value)
+{
+	struct strbuf *out = context;
+
+	if (strcmp(name, "wrong") == 0)
+		return error_new(ERROR_USAGE, "is wrong");
+	strbuf_printf(out, "%s:%s;", name, value ? value : "-");
+	return NULL;
+}
+
+static void test_config(void **state)
+{
+	static const struct {
+		const char *text, *taken, *problem;
+	} rows[] = {
+		{"# a comment\n\n every = 10s \nstore=/a b\nno-symbols\n",
+			"every:10s;store:/a b;no-symbols:-;", NULL},
+		{"a = b = c", "a:b = c;", NULL},
+		{"a =", "a:;", NULL},
+		{"", "", NULL},
+		{"a = 1\nwrong = 2\nb = 3\n", "a:1;", ": line 2: is wrong"},
+		{"\n= 2\n", "", ": line 2: expected a name"},
+	};
+	char *folder = new_folder(), path[128];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/agent.conf", folder);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct strbuf out = {0};
+		FILE *f = fopen(path, "w");
+
+		fputs(rows[i].text, f);
+		fclose(f);
+		struct error *err = config_read(path, take_option, &out);
+
+		assert_true(str_equal(strbuf_str(&out), str_from(rows[i].taken)));
+		assert_true((err != NULL) == (rows[i].problem != NULL));
+		if (err)
+			assert_non_null(strstr(err->message, rows[i].problem));
+		error_destroy(err);
+		strbuf_deinit(&out);
+	}
+	remove_folder(folder);
+}
+
+/* ---- metrics ---- */
+
+static void test_metrics(void **state)
+{
+	struct agent_metrics m = {.samples = 12, .paused_ns = 1500000000, .is_paused = true};
+	struct strbuf out = {0};
+
+	(void)state;
+	agent_metrics_put(&m, &out);
+	strbuf_add_char(&out, '\0');
+	assert_non_null(strstr(out.data, "# TYPE sonde_agent_samples_total counter\n"
+					 "sonde_agent_samples_total 12\n"));
+	assert_non_null(
+		strstr(out.data, "# TYPE sonde_agent_paused gauge\nsonde_agent_paused 1\n"));
+	assert_non_null(strstr(out.data, "\nsonde_agent_paused_seconds_total 1.5\n"));
+	strbuf_deinit(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_limits_by_cpus),
+		cmocka_unit_test(test_cost_is_bounded),
+		cmocka_unit_test(test_rate_is_halved_no_more_than_needed),
+		cmocka_unit_test(test_full_rate_returns),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_spool_drops_the_oldest),
+		cmocka_unit_test(test_spool_is_found_again),
+		cmocka_unit_test(test_sender),
+		cmocka_unit_test(test_hosts_take_turns),
+		cmocka_unit_test(test_back_off),
+		cmocka_unit_test(test_addresses_of_stores),
+		cmocka_unit_test(test_config),
+		cmocka_unit_test(test_metrics),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
