@@ -6,7 +6,7 @@ DESTDIR ?=
 FUZZ_SECONDS ?= 60
 DISTRIBUTIONS ?= build/distributions
 
-.PHONY: all deps demo check check-long check-hours check-variants golden bench fuzz asan install dist check-distributions clean
+.PHONY: all deps demo demo-fleet check check-long check-hours check-variants golden bench fuzz asan install dist check-distributions clean
 .NOTPARALLEL:
 
 all: page $(BUILD)/build.ninja ## build the program: build/sonde
@@ -36,6 +36,9 @@ asan-tests: build-asan/build.ninja
 
 demo: deps all ## record a recursive program and look at it
 	@examples/demo $(BUILD)
+
+demo-fleet: test-deps all ## a server, two agents, and questions to both
+	@examples/demo-fleet $(BUILD)
 
 # The suite: whole programs as they are shipped, asserts on, and fuzz and the readers' units under ASan and UBSan.
 # Warnings are errors in CI (.ci/run); not under sanitizers, whose checks make gcc see things. The other halves are in
