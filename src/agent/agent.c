@@ -26,6 +26,7 @@
 
 #include "agent/allowance.h"
 #include "agent/metrics.h"
+#include "agent/receiver.h"
 #include "agent/rights.h"
 #include "agent/sender.h"
 #include "agent/spool.h"
@@ -54,6 +55,8 @@ struct agent {
 	struct allowance allowance;
 	struct segment segments[SEGMENTS_MAX];
 	struct agent_metrics metrics;
+	char *metrics_path; /* for the receiver, which answers with it */
+	struct receiver receiver;
 	char host[sizeof(((struct utsname *)NULL)->nodename)];
 	int signal_fd;
 	uint64_t last_until_ns;		    /* until then something samples, or did */
@@ -167,6 +170,8 @@ static void write_metrics(struct agent *a, uint64_t now_ns)
 	m->dropped_bytes = a->spool.dropped_bytes;
 	m->spool_bytes = a->spool.bytes;
 	m->spool_segments = a->spool.entries.count;
+	if (a->receiver.folder)
+		error_destroy(agent_metrics_write(m, a->metrics_path));
 	if (!a->settings.metrics)
 		return;
 	struct error *err = agent_metrics_write(m, a->settings.metrics);
@@ -323,6 +328,8 @@ static void reap(struct agent *a, int flags)
 
 	while ((pid = wait4(-1, &status, flags, &usage)) > 0) {
 		a->ended_cpu_ns += usage_ns(&usage);
+		if (receiver_ended(&a->receiver, pid, clock_monotonic_ns()))
+			continue;
 		if (pid == a->sender.child)
 			sender_ended(&a->sender, &a->spool, status, clock_monotonic_ns());
 		for (size_t i = 0; i < SEGMENTS_MAX; i++)
@@ -398,8 +405,11 @@ static struct error *read_again(struct agent *a, struct agent_settings *settings
 	if (err)
 		return err;
 	if (!is_same_text(settings->store, a->settings.store) ||
-		!is_same_text(spool_of(settings), spool_of(&a->settings)))
-		return error_new(ERROR_USAGE, "a new store or spool needs a restart of the agent");
+		!is_same_text(spool_of(settings), spool_of(&a->settings)) ||
+		!is_same_text(settings->listen, a->settings.listen) ||
+		!is_same_text(settings->token, a->settings.token))
+		return error_new(ERROR_USAGE,
+			"a new store, spool, address or token needs a restart of the agent");
 	return NULL;
 }
 
@@ -464,6 +474,7 @@ static void run(struct agent *a)
 		if (now_ns >= a->look_ns) {
 			a->look_ns = now_ns + LOOK_NS;
 			watch_cost(a, now_ns);
+			receiver_look(&a->receiver, &a->spool, now_ns);
 			sender_look(&a->sender, &a->spool, now_ns);
 		}
 		if (now_ns >= a->metrics_ns)
@@ -520,7 +531,13 @@ static struct error *open_all(struct agent *a, sigset_t *before)
 		say(a, "removed %llu unfinished segment file%s of an agent that was killed",
 			(unsigned long long)a->spool.removed_temporary,
 			a->spool.removed_temporary == 1 ? "" : "s");
-	return NULL;
+	a->metrics_path = xasprintf("%s/.metrics", spool);
+	const struct receiver_options receiver = {.address = a->settings.listen,
+		.token_file = a->settings.token,
+		.metrics = a->metrics_path,
+		.say = a->hooks.segment.say};
+
+	return receiver_start(&a->receiver, &receiver, &a->spool);
 }
 
 static void close_all(struct agent *a)
@@ -530,7 +547,9 @@ static void close_all(struct agent *a)
 	for (size_t i = 0; i < SEGMENTS_MAX; i++)
 		if (a->segments[i].pid)
 			kill(a->segments[i].pid, SIGKILL);
+	receiver_stop(&a->receiver, &a->spool);
 	reap(a, 0);
+	free(a->metrics_path);
 	sender_deinit(&a->sender);
 	spool_close(&a->spool);
 	if (a->signal_fd >= 0)

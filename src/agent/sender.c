@@ -103,8 +103,13 @@ static struct error *push_profile(
 	char *path = known_path(target);
 
 	known_load(&known, path, now_s);
+	/* What other programs sent keeps their labels and hosts. */
+	bool is_own = str_starts_with(profile_string(profile, profile->command), STR("["));
 	const struct store_rows_options options = {
-		.host = str_from(target->host), .received_s = now_s, .known = &known};
+		.host = is_own ? str_from(target->host) : STR(""),
+		.received_s = now_s,
+		.known = &known,
+		.all_labels = !is_own};
 	struct error *err = store_send(store, profile, &options, &sent);
 
 	for (size_t i = 0; i < sent.hashes.count && err == NULL; i++)

@@ -23,6 +23,8 @@ struct agent_settings {
 	double cpu_share;      /* of one CPU; 0: by the number of CPUs (allowance.h) */
 	uint64_t memory_bytes; /* 0: likewise */
 	const char *metrics;   /* a file for text metrics; NULL: none */
+	const char *listen;    /* where to take other programs' profiles; NULL: nowhere */
+	const char *token;     /* a file with what they must say; NULL: nothing */
 	bool no_symbols;       /* names are left to sonde symbolize */
 };
 

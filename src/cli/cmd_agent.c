@@ -42,6 +42,8 @@ enum {
 	OPTION_MEMORY_MAX,
 	OPTION_CONFIG,
 	OPTION_METRICS,
+	OPTION_LISTEN,
+	OPTION_TOKEN,
 };
 
 static const char *const clock_choices[] = {"virtual", "real", NULL};
@@ -85,6 +87,15 @@ static const struct option_row limit_rows[] = {
 	{0},
 };
 
+static const struct option_row listen_rows[] = {
+	{OPTION_LISTEN, 0, "listen", VALUE_TEXT, "ADDRESS", {0},
+		"take OTLP and Pyroscope's pushes over HTTP, and answer /metrics, at HOST:PORT, "
+		":PORT or a socket's path"},
+	{OPTION_TOKEN, 0, "token", VALUE_FILE, "FILE", {0},
+		"what clients must send, 'Authorization: Bearer TOKEN'; needed but for 127.0.0.1"},
+	{0},
+};
+
 static const struct option_row other_rows[] = {
 	{OPTION_CONFIG, 0, "config", VALUE_FILE, "FILE", {0},
 		"read options from FILE, as 'name = value' lines, again at SIGHUP"},
@@ -97,6 +108,7 @@ static const struct option_group groups[] = {
 	{"Sampling", sampling_rows},
 	{"Segments", store_rows},
 	{"Limits", limit_rows},
+	{"Other programs' profiles", listen_rows},
 	{"Operation", other_rows},
 	{0},
 };
@@ -184,6 +196,10 @@ static struct error *apply(struct agent_settings *s, int id, const char *value)
 		return value_percent(value, &s->cpu_share);
 	case OPTION_MEMORY_MAX:
 		return value_size(value, &s->memory_bytes);
+	case OPTION_LISTEN:
+		return set_path(&s->listen, value);
+	case OPTION_TOKEN:
+		return set_path(&s->token, value);
 	case OPTION_METRICS:
 		return set_path(&s->metrics, value);
 	default:

@@ -91,6 +91,34 @@ static void copy_samples(struct import *im, const struct added *added)
 	}
 }
 
+/* Whether what a stack's total stands for can be written as one sample. */
+static bool counts_samples(const struct profile *p)
+{
+	for (size_t i = 0; i < p->metric_count; i++) {
+		if (metric_counts_samples(profile_string(p, p->metrics[i].name),
+			    profile_string(p, p->metrics[i].unit)))
+			return true;
+	}
+	return false;
+}
+
+/* Totals as samples, one for each stack, which can have labels. */
+static void copy_counted(struct import *im, const struct added *added)
+{
+	const struct profile *p = im->from;
+	int64_t *weight = ARENA_ARRAY(im->scratch, int64_t, p->metric_count);
+
+	for (uint32_t stack = 0; stack < p->stack_count; stack++) {
+		if (profile_row(p, stack) == 0)
+			continue;
+		for (size_t m = 0; m < p->metric_count; m++)
+			weight[m] = profile_weight(p, m, stack);
+		builder_sample(im->to, im->stacks[stack], (thread_id){NO_ID}, UINT64_MAX, weight);
+		builder_sample_labels(im->to,
+			complete_labels(im->to, p, (label_set_id){0}, (label_set_id){0}, added));
+	}
+}
+
 /* A profile of totals has nothing but its command and its host to say whose it is. */
 static void copy_totals(struct import *im, const struct added *added)
 {
@@ -108,7 +136,6 @@ static void copy_totals(struct import *im, const struct added *added)
 	}
 	if (added->options->service.size)
 		header->command = builder_string(im->to, added->service);
-	header->host = builder_string(im->to, added->host);
 }
 
 static struct error *label_profile(
@@ -129,8 +156,13 @@ static struct error *label_profile(
 	import_zone_events(&im);
 	import_notes(&im);
 	import_header(&im);
+	builder_header(to)->host = builder_string(to, added->host);
+	if (p->start_unix_ns == 0)
+		builder_header(to)->start_unix_ns = added->options->time_s * SECOND_NS;
 	if (p->samples.count)
 		copy_samples(&im, added);
+	else if (counts_samples(p))
+		copy_counted(&im, added);
 	else
 		copy_totals(&im, added);
 	arena_destroy(scratch);
@@ -217,7 +249,7 @@ struct error *folder_store_send(const char *folder, const struct profile *profil
 	struct profile *labelled;
 	struct error *err;
 
-	if (profile->samples.count == 0 && options->label_count)
+	if (profile->samples.count == 0 && options->label_count && !counts_samples(profile))
 		return error_new(ERROR_UNSUPPORTED,
 			"%.*s has totals only, no samples that could have labels in a folder",
 			STR_ARG(profile_string(profile, profile->source)));

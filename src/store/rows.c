@@ -303,6 +303,9 @@ static struct group make_group(struct maker *m, label_set_id set)
 		if (str_equal(key, STR("service"))) {
 			if (o->service.size == 0)
 				group.service = arena_value(m, ids[i]);
+		} else if (str_equal(key, STR("host"))) {
+			/* It is the profile's, or says less than what it was sent as. */
+			continue;
 		} else if (o->all_labels || is_of_services(key)) {
 			labels[count++] = (struct store_label){key, arena_value(m, ids[i])};
 		} else {

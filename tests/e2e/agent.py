@@ -1,14 +1,17 @@
 """sonde agent: segments without gaps, per service; its spool, its budget, its rights, and how it ends."""
 
+import json
 import os
 import pathlib
 import re
 import resource
 import shutil
 import signal
+import socket
 import subprocess
 import time
 
+import clickhouse
 import harness
 import recording
 from attaching import NOBODY, Target, wait_until
@@ -409,6 +412,71 @@ def test_runs_without_root(folder):
 		assert any("work" in text for text in whole), whole
 	done = harness.run(*before[:4], program, "agent", "--store", folder / "other")
 	assert done.status == 1 and "perf_event_paranoid" in done.err or "CAP_PERFMON" in done.err, done
+
+
+def listening(agent):
+	"""Where it takes other programs' profiles."""
+	agent.await_words("are taken at ")
+	return re.search(r"are taken at (\S+)", agent.err())[1]
+
+
+def functions_of(*source):
+	rows = json.loads(harness.check(harness.sonde("report", *source, "--format", "json", "--limit", "0")).out)["rows"]
+	return {(row["name"], row["module"], row["exclusive"], row["inclusive"]) for row in rows}
+
+
+def test_profiles_of_other_programs(folder):
+	"""They are segments like its own, with their figures, service, host and labels; and a secret is asked for."""
+	token, stacks = folder / "token", folder / "stacks.folded"
+	token.write_text("secret\n")
+	token.chmod(0o600)
+	stacks.write_text("main;eval;eval 30\nmain;gc 12\n")
+	with Agent(folder, *RICH, "--listen", "127.0.0.1:0", "--token", token) as agent:
+		address = listening(agent)
+		push = ("push", "--otlp", f"http://{address}", "--service", "billing", "--host", "web7", "--label", "version=2")
+		assert "401" in harness.check(harness.sonde(*push, stacks), 1).err
+		harness.check(harness.sonde(*push, "--credentials", token, stacks))
+		kept = lambda: harness.sonde("report", "--store", agent.store, "--service", "billing", "--format", "json").status == 0
+		wait_until(kept)
+		agent.end()
+	of_store = ("--store", agent.store, "--service", "billing", "--host", "web7", "version=2")
+	assert functions_of(*of_store) == functions_of(stacks)
+	assert harness.sonde("report", "--store", agent.store, "--service", "billing", "version=3").status == 1
+
+
+def test_a_busy_port(folder):
+	with socket.create_server(("127.0.0.1", 0)) as taken:
+		port = taken.getsockname()[1]
+		done = harness.sonde("agent", "--store", folder / "store", "--listen", f"127.0.0.1:{port}")
+	assert done.status == 1 and f"127.0.0.1:{port}" in done.err, done
+
+
+def test_segments_go_to_servers(folder):
+	"""What came of the program is in the store, once, though a server was away for a time; segments are gone."""
+	try:
+		server = clickhouse.Server()
+	except clickhouse.Missing as missing:
+		raise harness.Skip(str(missing))
+	with server:
+		url = f"clickhouse://127.0.0.1:{server.port}/sonde"
+		harness.check(harness.sonde("fleet", "init", "--store", url))
+		spool = folder / "spool"
+		with Agent(folder, *RICH, "--spool", spool, "--host", "web1", store=url) as agent:
+			agent.await_segments(1, spool)
+			used_s = used_by(folder, 1500)
+			server.kill()
+			agent.await_words("sending to")
+			server.start()
+			agent.await_segments(1, spool)
+			wait_until(lambda: agent.metrics()["segments_sent_total"] >= 2)
+			agent.end()
+		# What still waits is sent by hand, and what was sent already again.
+		for path in agent.segments(spool):
+			for _ in range(2):
+				harness.check(harness.sonde("push", "-q", "--store", url, "--every", "1h", "--host", "web1", path))
+		found = json.loads(harness.check(harness.sonde("report", "--store", url, "--service", "threads", "--host", "web1",
+			"--format", "json")).out)
+		assert abs(found["total"] / 1e9 - used_s) < 0.1 * used_s + 0.5, (found["total"], used_s)
 
 
 @harness.takes_long

@@ -1,0 +1,254 @@
+/* The intake in a process of its own, so that no client can delay or break the sampling. */
+#include "agent/receiver.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "intake/intake.h"
+#include "store/store.h"
+
+#define BODY_MAX    ((size_t)16 << 20)
+#define METRICS_MAX ((uint64_t)1 << 20)
+#define AGAIN_NS    (10 * SECOND_NS)
+#define TIME_DIGITS 16 /* "20261127T213348Z" */
+#define ENDING	    ".prof"
+
+/* ---- in the process ---- */
+
+struct keeping {
+	struct store *store; /* the folder .in */
+	const char *metrics;
+};
+
+static struct error *keep(
+	void *context, struct profile *profile, const struct intake_origin *origin)
+{
+	const struct keeping *k = context;
+	uint64_t now_s = clock_unix_ns() / SECOND_NS;
+	struct store_label *labels = xcalloc(origin->label_count, sizeof(*labels));
+	struct store_sent sent;
+
+	for (size_t i = 0; i < origin->label_count; i++)
+		labels[i] = (struct store_label){origin->labels[i].key, origin->labels[i].value};
+	const struct store_rows_options options = {.service = origin->service,
+		.host = origin->host,
+		.labels = labels,
+		.label_count = origin->label_count,
+		.time_s = origin->start_unix_ns ? origin->start_unix_ns / SECOND_NS : now_s};
+	struct error *err = store_send(k->store, profile, &options, &sent);
+
+	store_sent_deinit(&sent);
+	free(labels);
+	profile_destroy(profile);
+	return err;
+}
+
+/* The agent's own metrics, as it wrote them last. */
+static void put_metrics(void *context, struct strbuf *out)
+{
+	const struct keeping *k = context;
+	struct file_bytes bytes;
+	struct error *err = file_read(k->metrics, METRICS_MAX, &bytes);
+
+	if (err) {
+		error_destroy(err);
+		return;
+	}
+	strbuf_add(out, (struct str){(const char *)bytes.data, bytes.size});
+	file_bytes_deinit(&bytes);
+}
+
+/* Until it is told to end, or the agent is gone. */
+static struct error *receive(const struct receiver *r, int ready_fd)
+{
+	struct keeping k = {.metrics = r->options.metrics};
+	const struct intake_options options = {.address = r->options.address,
+		.token_file = r->options.token_file,
+		.body_max = BODY_MAX,
+		.keep = keep,
+		.metrics = put_metrics,
+		.context = &k};
+	struct intake *intake = NULL;
+	sigset_t ends;
+	int number;
+	struct error *err = store_open(r->folder, &(struct clickhouse_options){0}, &k.store);
+
+	if (err == NULL)
+		err = intake_start(&options, &intake);
+	if (err == NULL) {
+		dprintf(ready_fd, "%s", intake_address(intake));
+		close(ready_fd);
+		sigemptyset(&ends);
+		sigaddset(&ends, SIGTERM);
+		sigwait(&ends, &number);
+		intake_stop(intake);
+	}
+	store_close(k.store);
+	return err;
+}
+
+static void run(const struct receiver *r, int ready_fd, pid_t agent)
+{
+	sigset_t blocked;
+
+	/* SIGTERM alone is waited for; Ctrl-C is the agent's to answer. */
+	sigfillset(&blocked);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != agent)
+		_exit(0);
+	prctl(PR_SET_NAME, "sonde-intake");
+	struct error *err = receive(r, ready_fd);
+
+	if (err) {
+		err = error_prefix(err, "--listen");
+		r->options.say(err->message);
+	}
+	_exit(err ? 1 : 0);
+}
+
+/* ---- in the agent ---- */
+
+/* *is_listening: it said where. */
+static struct error *start(struct receiver *r, bool *is_listening)
+{
+	char address[256];
+	int ready[2];
+	pid_t agent = getpid();
+
+	*is_listening = false;
+	if (pipe2(ready, O_CLOEXEC) != 0)
+		return error_system(errno, "pipe");
+	r->pid = fork();
+	if (r->pid == 0) {
+		close(ready[0]);
+		run(r, ready[1], agent);
+	}
+	close(ready[1]);
+	if (r->pid < 0) {
+		r->pid = 0;
+		close(ready[0]);
+		return error_system(errno, "cannot start a process");
+	}
+	ssize_t size = read(ready[0], address, sizeof(address) - 1);
+
+	close(ready[0]);
+	if (size > 0) {
+		char *line;
+
+		address[size] = '\0';
+		line = xasprintf("profiles of other programs are taken at %s", address);
+		r->options.say(line);
+		free(line);
+		*is_listening = true;
+	}
+	return NULL;
+}
+
+struct error *receiver_start(
+	struct receiver *r, const struct receiver_options *options, const struct spool *spool)
+{
+	bool is_listening;
+	struct error *err;
+
+	*r = (struct receiver){.options = *options};
+	if (options->address == NULL)
+		return NULL;
+	r->folder = xasprintf("%s/.in", spool->path);
+	if (mkdir(r->folder, 0700) != 0 && errno != EEXIST)
+		return error_system(errno, "%s", r->folder);
+	err = start(r, &is_listening);
+	if (err == NULL && !is_listening)
+		err = error_new(ERROR_SYSTEM, "no profiles can be taken at %s", options->address);
+	return err;
+}
+
+/* The time in a recording's name, which is when it began; else now. */
+static uint64_t name_time_ns(const char *name)
+{
+	struct tm utc = {0};
+	const char *end = strptime(name, "%Y%m%dT%H%M%SZ", &utc);
+
+	return end == name + TIME_DIGITS ? (uint64_t)timegm(&utc) * SECOND_NS : clock_unix_ns();
+}
+
+static void take(struct receiver *r, struct spool *spool, const char *name)
+{
+	char *to = spool_new_name(spool, name_time_ns(name));
+	char *from_path = xasprintf("%s/%s", r->folder, name);
+	char *to_path = spool_temporary_path(spool, to);
+	struct error *err = NULL;
+
+	if (rename(from_path, to_path) == 0)
+		err = spool_take(spool, to);
+	if (err)
+		r->options.say(err->message);
+	r->taken += err == NULL;
+	error_destroy(err);
+	free(from_path);
+	free(to_path);
+	free(to);
+}
+
+static void take_all(struct receiver *r, struct spool *spool)
+{
+	DIR *dir = opendir(r->folder);
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		if (str_ends_with(str_from(entry->d_name), STR(ENDING)))
+			take(r, spool, entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+void receiver_look(struct receiver *r, struct spool *spool, uint64_t now_ns)
+{
+	bool is_listening;
+
+	if (r->folder == NULL)
+		return;
+	take_all(r, spool);
+	if (r->pid == 0 && now_ns >= r->next_ns) {
+		r->next_ns = now_ns + AGAIN_NS;
+		error_destroy(start(r, &is_listening));
+	}
+}
+
+bool receiver_ended(struct receiver *r, pid_t pid, uint64_t now_ns)
+{
+	if (r->pid == 0 || pid != r->pid)
+		return false;
+	r->pid = 0;
+	r->next_ns = now_ns + AGAIN_NS;
+	return true;
+}
+
+void receiver_stop(struct receiver *r, struct spool *spool)
+{
+	int status;
+
+	if (r->pid > 0) {
+		kill(r->pid, SIGTERM);
+		while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR)
+			continue;
+	}
+	if (r->folder && spool->path)
+		take_all(r, spool);
+	free(r->folder);
+	*r = (struct receiver){.pid = 0};
+}

@@ -1,0 +1,48 @@
+#ifndef SONDE_AGENT_RECEIVER_H
+#define SONDE_AGENT_RECEIVER_H
+
+/*
+ * A process that takes other programs' profiles over HTTP (intake/) and makes recordings of them,
+ * which go to the store like segments.  It is not part of the agent's budget: what it costs is up
+ * to those who send.
+ *
+ * A recording is written to .in/ in the spool's folder, under a name that follows from what it is,
+ * and is there once however often it is sent until the agent takes it.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "agent/spool.h"
+#include "base/error.h"
+
+struct receiver_options {
+	const char *address;	/* as in struct intake_options; NULL: nothing is received */
+	const char *token_file; /* likewise */
+	const char *metrics;	/* a file with the agent's own metrics, for GET /metrics */
+	void (*say)(const char *line);
+};
+
+struct receiver {
+	struct receiver_options options;
+	char *folder;	  /* .in */
+	pid_t pid;	  /* 0: none */
+	uint64_t next_ns; /* not to be started before, CLOCK_MONOTONIC */
+	uint64_t taken;	  /* recordings so far */
+};
+
+/*
+ * Makes the folder and starts the process; fails if it cannot listen.  Texts are borrowed.  A
+ * receiver without an address is fine, and does nothing.
+ */
+must_use struct error *receiver_start(
+	struct receiver *r, const struct receiver_options *options, const struct spool *spool);
+/* Moves what has come to the spool; starts the process again some time after it has ended. */
+void receiver_look(struct receiver *r, struct spool *spool, uint64_t now_ns);
+/* Whether that child was its process, which has ended. */
+bool receiver_ended(struct receiver *r, pid_t pid, uint64_t now_ns);
+/* Ends the process, after it has answered, and takes what has come. */
+void receiver_stop(struct receiver *r, struct spool *spool);
+
+#endif
