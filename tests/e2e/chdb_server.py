@@ -23,7 +23,9 @@ import zlib
 
 # What current versions answer to these codes: a syntax error, a missing table or database, a wrong password.
 STATUS = {62: 400, 60: 404, 81: 404, 516: 403}
-NOT_SETTINGS = {"query", "database", "default_format", "user", "password", "enable_http_compression", "query_id", "session_id"}
+# Parameters of the interface, not of the query.
+NOT_SETTINGS = {"query", "database", "default_format", "user", "password", "enable_http_compression", "wait_end_of_query",
+	"buffer_size", "query_id", "session_id", "session_timeout", "quota_key", "compress", "decompress"}
 DATA_FOLLOWS = re.compile(rb"\s*INSERT\s.*\sFORMAT\s+\w+\s*\Z", re.I | re.S)
 FORMAT_AT_END = re.compile(rb"FORMAT\s+\w+\s*\Z", re.I)
 
