@@ -230,7 +230,8 @@ static void put_profile(FILE *f, unsigned service, unsigned host, unsigned minut
 	}
 }
 
-static void put_commit(FILE *f, unsigned service, unsigned host, unsigned minute, unsigned count, int64_t total)
+static void put_commit(
+	FILE *f, unsigned service, unsigned host, unsigned minute, unsigned count, int64_t total)
 {
 	char name[32];
 	uint64_t id = mix(((uint64_t)service << 40) + ((uint64_t)host << 16) + minute);
@@ -272,7 +273,8 @@ static unsigned argument(int argc, char **argv, int i, unsigned otherwise)
 int main(int argc, char **argv)
 {
 	if (argc < 4) {
-		fprintf(stderr, "usage: make_fleet FOLDER HOSTS MINUTES [SERVICES [SERVICES_A_HOST [SAMPLES [STACKS]]]]\n");
+		fprintf(stderr, "usage: make_fleet FOLDER HOSTS MINUTES [SERVICES [SERVICES_A_HOST "
+				"[SAMPLES [STACKS]]]]\n");
 		return 2;
 	}
 	unsigned hosts = argument(argc, argv, 2, 0), minutes = argument(argc, argv, 3, 0);
@@ -298,11 +300,13 @@ int main(int argc, char **argv)
 			for (unsigned k = 0; k < of_host; k++) {
 				unsigned service = FIRST_SERVICE + (host + k) % services;
 				int64_t total = (int64_t)samples * PERIOD_NS;
-				unsigned count = draw_profile(sums, stacks, samples, service, pairs);
+				unsigned count =
+					draw_profile(sums, stacks, samples, service, pairs);
 
 				if (profile_file == NULL)
 					profile_file = create(argv[1], "profiles", files++);
-				put_profile(profile_file, service, host, minute, pairs, count, total);
+				put_profile(
+					profile_file, service, host, minute, pairs, count, total);
 				put_commit(commit_file, service, host, minute, count, total);
 				profiles++;
 				all_pairs += count;
@@ -319,8 +323,9 @@ int main(int argc, char **argv)
 	fclose(stack_file);
 	fclose(frame_file);
 	fclose(commit_file);
-	printf("{\"profiles\": %llu, \"pairs\": %llu, \"stacks\": %u, \"frames\": %u, \"weight\": %llu, \"files\": %u}\n", profiles,
-		all_pairs, services * stacks, services * FUNCTIONS, weight, files);
+	printf("{\"profiles\": %llu, \"pairs\": %llu, \"stacks\": %u, \"frames\": %u, \"weight\": "
+	       "%llu, \"files\": %u}\n",
+		profiles, all_pairs, services * stacks, services * FUNCTIONS, weight, files);
 	free(sums);
 	free(pairs);
 	return 0;
