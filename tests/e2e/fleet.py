@@ -44,7 +44,7 @@ class Fleet:
 	"""Profiles of some services on some hosts over some minutes, the same for a seed. Services share names of functions,
 	and a stack may be any of another service's, too."""
 
-	def __init__(self, seed, services=3, hosts=4, minutes=3, stacks=12, depth=6):
+	def __init__(self, seed, services=3, hosts=4, minutes=3, stacks=12, depth=6, is_labelled=True):
 		self.random = r = random.Random(seed)
 		self.services = [f"service-{i}" for i in range(services)]
 		self.hosts = [f"host-{seed}-{i}" for i in range(hosts)]
@@ -52,7 +52,7 @@ class Fleet:
 		for service in self.services:
 			pool = [self.stack(depth) for _ in range(stacks)]
 			for host in r.sample(self.hosts, r.randint(1, hosts)):
-				labels = {"version": r.choice(("1.4", "1.5")), "zone": r.choice(("a", "b"))}
+				labels = {"version": r.choice(("1.4", "1.5")), "zone": r.choice(("a", "b"))} if is_labelled else {}
 				for minute in range(minutes):
 					chosen = r.sample(pool, r.randint(1, len(pool)))
 					weights = {stack: r.choice((1, 2, 7, r.randrange(1, 10**12))) for stack in chosen}

@@ -23,19 +23,19 @@ VIEWS = (["--view", "functions"], ["--view", "modules"], ["--view", "callers"], 
 SETTLED = ("--limit", "0")
 
 
-class Store:
-	"""A database of its own on these servers; proxy: sends go through it."""
+class Folder:
+	"""A store in a folder. It keeps files as they are, so profiles without samples have no labels,
+	and no time but their own."""
 
-	def __init__(self, *servers, proxy=None, options=()):
-		self.servers, self.options = servers, list(options)
-		self.database = servers[0].fresh_database()
-		ports = [proxy.port] if proxy else [server.port for server in servers]
-		self.url = self.url_of(*(f"127.0.0.1:{port}" for port in ports))
+	keeps_labels = keeps_time = False
+
+	def __init__(self, folder):
+		self.url, self.options = str(folder / "store"), []
+		self.init()
+
+	def init(self):
 		# Profiles of the tests are from 2023, and would be too old at once.
 		check(self.fleet("init", "--keep", "0", "--keep-stacks", "0", "--keep-hours", "0"))
-
-	def url_of(self, *places, more=""):
-		return f"clickhouse://{','.join(places)}/{self.database}{more}"
 
 	def fleet(self, *words):
 		return sonde("fleet", *words, "--store", self.url, *self.options)
@@ -58,6 +58,22 @@ class Store:
 
 	def total(self, *words):
 		return self.json("--view", "functions", *words)["total"]
+
+
+class Store(Folder):
+	"""A database of its own on these servers; proxy: all goes through it, to one of them."""
+
+	keeps_labels = keeps_time = True
+
+	def __init__(self, *servers, proxy=None, options=()):
+		self.servers, self.options = servers, list(options)
+		self.database = servers[0].fresh_database()
+		ports = [proxy.port] if proxy else [server.port for server in servers]
+		self.url = self.url_of(*(f"127.0.0.1:{port}" for port in ports))
+		self.init()
+
+	def url_of(self, *places, more=""):
+		return f"clickhouse://{','.join(places)}/{self.database}{more}"
 
 
 def canonical(value):
@@ -107,24 +123,27 @@ def merged(folder, profiles, name="merged.prof"):
 	return folder / name
 
 
-def random_fleet(servers, folder, seed):
-	made, store = fleet.Fleet(seed), Store(*servers)
+def random_fleet(store, folder, seed):
+	made = fleet.Fleet(seed, is_labelled=store.keeps_labels)
 	for profile in made.profiles:
 		check(store.push_profile(profile, folder))
-	return made, store
+	return made
 
 
-def check_fleet(servers, folder, seed, views=VIEWS):
+def check_fleet(store, folder, seed, views=VIEWS):
 	"""Every selection sums as plain Python does; the views of one are those of the merged files."""
-	made, store = random_fleet(servers, folder, seed)
+	made = random_fleet(store, folder, seed)
 	host, service = made.profiles[0].host, made.services[-1]
-	for query, chosen in (([], made.chosen()),
+	queries = [([], made.chosen()),
 		(["--service", service], made.chosen(service=service)),
 		(["--host", host], made.chosen(host=host)),
-		(["--service", service, "--host", host], made.chosen(service=service, host=host)),
-		(["--label", "version=1.4"], made.chosen(version="1.4")),
-		(["--since", f"@{fleet.T0 + 60}"], made.chosen(since=fleet.T0 + 60)),
-		(["--until", f"@{fleet.T0 + 120}", "--service", service], made.chosen(until=fleet.T0 + 120, service=service))):
+		(["--service", service, "--host", host], made.chosen(service=service, host=host))]
+	if store.keeps_labels:
+		queries.append((["--label", "version=1.4"], made.chosen(version="1.4")))
+	if store.keeps_time:
+		queries += [(["--since", f"@{fleet.T0 + 60}"], made.chosen(since=fleet.T0 + 60)),
+			(["--until", f"@{fleet.T0 + 120}", "--service", service], made.chosen(until=fleet.T0 + 120, service=service))]
+	for query, chosen in queries:
 		if chosen:
 			assert store.stacks(*query) == fleet.summed(chosen), query
 		else:
@@ -133,25 +152,34 @@ def check_fleet(servers, folder, seed, views=VIEWS):
 
 
 def test_random_profiles_on_one_shard(folder):
-	check_fleet([shards.shared(0)], folder, 1, views=VIEWS[:4])
+	check_fleet(Store(shards.shared(0)), folder, 1, views=VIEWS[:4])
 
 
 @harness.takes_long
 def test_random_profiles_in_all_views(folder):
 	for seed in range(2, 12 if harness.LONG else 5):
-		check_fleet([shards.shared(0)], folder, seed)
+		check_fleet(Store(shards.shared(0)), folder, seed)
 
 
 @harness.takes_long
 def test_random_profiles_on_two_shards(folder):
-	servers = shards.shared(0), shards.shared(1)
 	for seed in range(20, 30 if harness.LONG else 22):
-		check_fleet(servers, folder, seed)
+		check_fleet(Store(shards.shared(0), shards.shared(1)), folder, seed)
 
 
 @harness.takes_long
 def test_random_profiles_on_a_current_version(folder):
-	check_fleet([shards.current()], folder, 40)
+	check_fleet(Store(shards.current()), folder, 40)
+
+
+@harness.takes_long
+def test_random_profiles_on_an_old_and_a_current_version(folder):
+	check_fleet(Store(shards.shared(0), shards.current()), folder, 41)
+
+
+@harness.takes_long
+def test_random_profiles_in_a_folder(folder):
+	check_fleet(Folder(folder), folder, 42)
 
 
 @harness.takes_long
@@ -232,6 +260,25 @@ def test_faults_at_every_insert(folder):
 
 
 @harness.takes_long
+def test_faults_with_a_current_version(folder):
+	for number, make in enumerate(FAULTS):
+		assert with_fault(shards.current(), folder, number % 4, make)
+
+
+@harness.takes_long
+def test_many_push_at_the_same_time(folder):
+	"""Twice each, so that a profile is also sent by two at once."""
+	store, profiles = Store(shards.shared(0), shards.shared(1)), fleet.Fleet(71).profiles
+	paths = [profile.write(folder / f"{number}.folded") for number, profile in enumerate(profiles)]
+	running = [subprocess.Popen([harness.SONDE, "push", "-q", "--store", store.url, path, *profile.options()], stderr=subprocess.PIPE)
+		for path, profile in zip(paths, profiles) for _ in range(2)]
+	for process in running:
+		_, err = process.communicate(timeout=120 * harness.PATIENCE)
+		assert process.returncode == 0, err
+	assert store.stacks() == fleet.summed(profiles)
+
+
+@harness.takes_long
 def test_an_unfinished_push_is_not_seen(folder):
 	"""Killed before the last insert, a push has sent rows that no report shows."""
 	for number in range(4):
@@ -268,7 +315,8 @@ def test_a_server_is_killed_during_pushes(folder):
 
 
 def test_a_missing_shard_is_named(folder):
-	made, both = random_fleet((shards.shared(0), shards.shared(1)), folder, 90)
+	both = Store(shards.shared(0), shards.shared(1))
+	made = random_fleet(both, folder, 90)
 	places = [f"127.0.0.1:{server.port}" for server in both.servers]
 	alone = [fleet.parsed(check(sonde("report", "--store", both.url_of(place), "--format", "folded")).out) for place in places]
 	assert fleet.summed(made.profiles) == fleet.summed([fleet.Profile("", "", {}, 0, stacks) for stacks in alone])
