@@ -6,7 +6,7 @@ import subprocess
 import harness
 
 
-def package(name, version):
+def package(name, version, timeout=100):
 	"""The folder of a package at that version, installed once in a build tree; Skip where it cannot be had."""
 	place = harness.BUILD_ROOT / "tests" / "npm" / f"{name.replace('/', '+')}-{version}"
 	folder = place / "node_modules" / name
@@ -18,7 +18,7 @@ def package(name, version):
 	place.mkdir(parents=True, exist_ok=True)
 	try:
 		done = harness.run("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", place,
-			f"{name}@{version}", cwd=place, timeout=100)
+			f"{name}@{version}", cwd=place, timeout=timeout)
 	except subprocess.TimeoutExpired:
 		raise harness.Skip("npm takes too long: is there a network?") from None
 	if done.status != 0 or not (folder / "package.json").exists():

@@ -1,0 +1,425 @@
+"""A store gives the answers of the files that were pushed to it, to the integer: in every view, on one shard, on two and on
+a current ClickHouse, whatever was sent twice, cut or killed."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import clickhouse
+import fault_proxy
+import fleet
+import harness
+import recording
+import shards
+from harness import check, sonde
+
+VIEWS = (["--view", "functions"], ["--view", "modules"], ["--view", "callers"], ["--view", "graph"],
+	*(["--view", "tree", "--collapse", degree] for degree in ("none", "direct", "conservative", "full")),
+	["--view", "tree", "--invert"], ["--view", "functions", "--spread"], ["--view", "functions", "--when", ".main->*"],
+	["--view", "tree", "--when", ".run|.eval"], ["--view", "callers", "--focus", "parse"], ["--view", "functions", "--hide", "apply"])
+# Whose order is of equal weights is not the same in a sum that was made in another order.
+SETTLED = ("--limit", "0")
+
+
+class Folder:
+	"""A store in a folder. It keeps files as they are, so profiles without samples have no labels,
+	and no time but their own."""
+
+	keeps_labels = keeps_time = False
+
+	def __init__(self, folder):
+		self.url, self.options = str(folder / "store"), []
+		self.init()
+
+	def init(self):
+		# Profiles of the tests are from 2023, and would be too old at once.
+		check(self.fleet("init", "--keep", "0", "--keep-stacks", "0", "--keep-hours", "0"))
+
+	def fleet(self, *words):
+		return sonde("fleet", *words, "--store", self.url, *self.options)
+
+	def push(self, *words, **more):
+		return sonde("push", "--store", self.url, *self.options, *words, **more)
+
+	def push_profile(self, profile, folder):
+		path = profile.write(folder / f"{id(profile)}.folded")
+		return self.push(path, *profile.options())
+
+	def report(self, *words):
+		return sonde("report", "--store", self.url, *self.options, *words)
+
+	def json(self, *words):
+		return json.loads(check(self.report("--format", "json", *SETTLED, *words)).out)
+
+	def stacks(self, *words):
+		return fleet.parsed(check(self.report("--format", "folded", *words)).out)
+
+	def total(self, *words):
+		return self.json("--view", "functions", *words)["total"]
+
+
+class Store(Folder):
+	"""A database of its own on these servers; proxy: all goes through it, to one of them."""
+
+	keeps_labels = keeps_time = True
+
+	def __init__(self, *servers, proxy=None, options=()):
+		self.servers, self.options = servers, list(options)
+		self.database = servers[0].fresh_database()
+		ports = [proxy.port] if proxy else [server.port for server in servers]
+		self.url = self.url_of(*(f"127.0.0.1:{port}" for port in ports))
+		self.init()
+
+	def url_of(self, *places, more=""):
+		return f"clickhouse://{','.join(places)}/{self.database}{more}"
+
+
+def canonical(value):
+	"""Rows without what depends on the order in which equal weights were met."""
+	if isinstance(value, list):
+		return sorted((canonical(one) for one in value), key=lambda one: json.dumps(one, sort_keys=True))
+	if isinstance(value, dict):
+		return {key: canonical(one) for key, one in value.items()}
+	return value
+
+
+def tree_paths(rows):
+	"""Rows of a tree, each with the path to it in place of its number."""
+	paths, path = [], []
+	for row in rows:
+		path = [*path[:row["level"] - 1], (row["name"], row["module"])]
+		paths.append(path)
+	return [{**row, "path": path, "target": None if row["target"] is None else paths[row["target"]]}
+		for row, path in zip(rows, paths)]
+
+
+def graph_names(rows):
+	"""Rows of a graph; numbers of equal weights may change places, so names stand for them."""
+	def without(row):
+		return {key: without(one) if isinstance(one, dict) else [without(o) for o in one] if isinstance(one, list) else one
+			for key, one in row.items() if key not in ("index", "cycle")} if isinstance(row, dict) else row
+	return [without(row) for row in rows]
+
+
+def answers(report, view):
+	rows = report["rows"]
+	rows = tree_paths(rows) if "tree" in view else graph_names(rows) if "graph" in view else rows
+	return report["total"], canonical(rows)
+
+
+def same_answers(store, path, *query, views=VIEWS):
+	"""The store and the file answer alike."""
+	for view in views:
+		of_file = json.loads(check(sonde("report", path, "--format", "json", *SETTLED, *view)).out)
+		assert answers(store.json(*query, *view), view) == answers(of_file, view), view
+
+
+def merged(folder, profiles, name="merged.prof"):
+	"""The file of the sum of some profiles."""
+	paths = [profile.write(folder / f"{i}.folded") for i, profile in enumerate(profiles)]
+	check(sonde("merge", *paths, "-o", folder / name))
+	return folder / name
+
+
+def random_fleet(store, folder, seed):
+	made = fleet.Fleet(seed, is_labelled=store.keeps_labels)
+	for profile in made.profiles:
+		check(store.push_profile(profile, folder))
+	return made
+
+
+def check_fleet(store, folder, seed, views=VIEWS):
+	"""Every selection sums as plain Python does; the views of one are those of the merged files."""
+	made = random_fleet(store, folder, seed)
+	host, service = made.profiles[0].host, made.services[-1]
+	queries = [([], made.chosen()),
+		(["--service", service], made.chosen(service=service)),
+		(["--host", host], made.chosen(host=host)),
+		(["--service", service, "--host", host], made.chosen(service=service, host=host))]
+	if store.keeps_labels:
+		queries.append((["--label", "version=1.4"], made.chosen(version="1.4")))
+	if store.keeps_time:
+		queries += [(["--since", f"@{fleet.T0 + 60}"], made.chosen(since=fleet.T0 + 60)),
+			(["--until", f"@{fleet.T0 + 120}", "--service", service], made.chosen(until=fleet.T0 + 120, service=service))]
+	for query, chosen in queries:
+		if chosen:
+			assert store.stacks(*query) == fleet.summed(chosen), query
+		else:
+			check(store.report(*query), 1)
+	same_answers(store, merged(folder, made.chosen(service=service)), "--service", service, views=views)
+
+
+def test_random_profiles_on_one_shard(folder):
+	check_fleet(Store(shards.shared(0)), folder, 1, views=VIEWS[:4])
+
+
+@harness.takes_long
+def test_random_profiles_in_all_views(folder):
+	for seed in range(2, 12 if harness.LONG else 5):
+		check_fleet(Store(shards.shared(0)), folder, seed)
+
+
+@harness.takes_long
+def test_random_profiles_on_two_shards(folder):
+	for seed in range(20, 30 if harness.LONG else 22):
+		check_fleet(Store(shards.shared(0), shards.shared(1)), folder, seed)
+
+
+@harness.takes_long
+def test_random_profiles_on_a_current_version(folder):
+	check_fleet(Store(shards.current()), folder, 40)
+
+
+@harness.takes_long
+def test_random_profiles_on_an_old_and_a_current_version(folder):
+	check_fleet(Store(shards.shared(0), shards.current()), folder, 41)
+
+
+@harness.takes_long
+def test_random_profiles_in_a_folder(folder):
+	check_fleet(Folder(folder), folder, 42)
+
+
+@harness.takes_long
+def test_recordings(folder):
+	"""Real stacks with load objects, inlined calls and several metrics."""
+	store, paths = Store(shards.shared(0), shards.shared(1)), []
+	for name, argument in (("mutual", 300), ("deep", 60), ("shares", 320)):
+		program = recording.program(folder, name)
+		arguments = [argument, 400] if name == "deep" else [harness.work(argument)]
+		paths.append(recording.record(folder, program, *arguments, name=f"{name}.prof").path)
+		check(store.push(paths[-1], "--service", name, "--host", f"host-of-{name}"))
+		check(store.push(paths[-1], "--service", name, "--host", f"host-of-{name}"))
+		same_answers(store, paths[-1], "--service", name)
+		same_answers(store, paths[-1], "--service", name, views=(["--view", "lines"], ["--level", "module"], ["--metric", "samples"]))
+	check(sonde("merge", *paths, "-o", folder / "all.prof"))
+	same_answers(store, folder / "all.prof", views=(["--view", "functions"], ["--view", "callers"], ["--view", "tree"]))
+
+
+# ---- exactly once ----
+
+
+def test_what_is_pushed_twice_counts_once(folder):
+	store, (profile, other) = Store(shards.shared(0)), fleet.Fleet(50).profiles[:2]
+	for _ in range(2):
+		check(store.push_profile(profile, folder))
+	assert store.stacks() == profile.stacks
+	check(store.push_profile(other, folder))
+	check(store.push_profile(profile, folder))
+	assert store.stacks() == fleet.summed([profile, other])
+
+
+def test_equal_profiles_of_two_hosts_count_twice(folder):
+	store, profile = Store(shards.shared(0)), fleet.Fleet(51).profiles[0]
+	path = profile.write(folder / "same.folded")
+	for host in ("one", "two"):
+		check(store.push(path, "--service", "s", "--host", host))
+	assert store.total() == 2 * profile.total
+
+
+FAULTS = (fault_proxy.refuse, fault_proxy.drop_answer, fault_proxy.twice, lambda: fault_proxy.cut_request(-1),
+	lambda: fault_proxy.cut_request(-9), lambda: fault_proxy.cut_request(20), lambda: fault_proxy.cut_answer(0),
+	lambda: fault_proxy.answer(500, "Code: 241. DB::Exception: Memory limit exceeded", 241),
+	lambda: fault_proxy.answer(503, "no server is available"))
+
+
+def inserts(request):
+	return b"INSERT" in request.query
+
+
+def with_fault(server, folder, number, make):
+	"""Pushes with a fault at the number-th insert, and again without; whether there was such an insert."""
+	with fault_proxy.FaultProxy(server.port) as proxy:
+		store, profiles = Store(server, proxy=proxy), fleet.Fleet(60 + number).profiles[:2]
+		proxy.clear()
+		proxy.fault(make(), when=inserts, skip=number)
+		for profile in profiles:
+			done = store.push_profile(profile, folder)
+			assert done.status == 0 or done.err.count("\n") >= 1, done
+		has_met = any(fault for *_, fault in proxy.requests)
+		for profile in profiles:
+			check(store.push_profile(profile, folder))
+		assert store.stacks() == fleet.summed(profiles), (number, proxy.requests)
+	return has_met
+
+
+def test_a_fault_at_an_insert(folder):
+	assert with_fault(shards.shared(0), folder, 2, fault_proxy.drop_answer)
+	assert with_fault(shards.shared(0), folder, 3, lambda: fault_proxy.cut_request(-9))
+
+
+@harness.takes_long
+def test_faults_at_every_insert(folder):
+	for make in FAULTS:
+		number = 0
+		while with_fault(shards.shared(0), folder, number, make):
+			number += 1
+		assert number >= 4, "frames, stacks, profiles and commits are inserted one after the other"
+
+
+@harness.takes_long
+def test_faults_with_a_current_version(folder):
+	for number, make in enumerate(FAULTS):
+		assert with_fault(shards.current(), folder, number % 4, make)
+
+
+@harness.takes_long
+def test_many_push_at_the_same_time(folder):
+	"""Twice each, so that a profile is also sent by two at once."""
+	store, profiles = Store(shards.shared(0), shards.shared(1)), fleet.Fleet(71).profiles
+	paths = [profile.write(folder / f"{number}.folded") for number, profile in enumerate(profiles)]
+	running = [subprocess.Popen([harness.SONDE, "push", "-q", "--store", store.url, path, *profile.options()], stderr=subprocess.PIPE)
+		for path, profile in zip(paths, profiles) for _ in range(2)]
+	for process in running:
+		_, err = process.communicate(timeout=120 * harness.PATIENCE)
+		assert process.returncode == 0, err
+	assert store.stacks() == fleet.summed(profiles)
+
+
+@harness.takes_long
+def test_an_unfinished_push_is_not_seen(folder):
+	"""Killed before the last insert, a push has sent rows that no report shows."""
+	for number in range(4):
+		with fault_proxy.FaultProxy(shards.shared(0).port) as proxy:
+			store, profile = Store(shards.shared(0), proxy=proxy), fleet.Fleet(70).profiles[0]
+			path = profile.write(folder / "killed.folded")
+			process = []
+			kill = lambda: process[0].kill()
+			proxy.fault((fault_proxy.then if number < 3 else fault_proxy.before)(kill), when=inserts, skip=number)
+			process.append(subprocess.Popen([harness.SONDE, "push", "--store", store.url, str(path), *map(os.fsdecode, profile.options())],
+				stderr=subprocess.DEVNULL))
+			assert process[0].wait(60 * harness.PATIENCE) == -signal.SIGKILL
+			check(store.report("--view", "functions"), 1)
+			check(store.push_profile(profile, folder))
+			assert store.stacks() == profile.stacks
+
+
+@harness.takes_long
+def test_a_server_is_killed_during_pushes(folder):
+	with shards.server() as server, fault_proxy.FaultProxy(server.port) as proxy:
+		store, profiles = Store(server, proxy=proxy), fleet.Fleet(80).profiles
+		for number, profile in enumerate(profiles):
+			if number % 3 == 1:
+				proxy.fault(fault_proxy.then(server.kill), when=inserts, skip=number % 4)
+			store.push_profile(profile, folder)
+			if server.process.poll() is not None:
+				server.restart()
+		for profile in profiles:
+			check(store.push_profile(profile, folder))
+		assert store.stacks() == fleet.summed(profiles)
+
+
+# ---- shards ----
+
+
+def test_a_missing_shard_is_named(folder):
+	both = Store(shards.shared(0), shards.shared(1))
+	made = random_fleet(both, folder, 90)
+	places = [f"127.0.0.1:{server.port}" for server in both.servers]
+	alone = [fleet.parsed(check(sonde("report", "--store", both.url_of(place), "--format", "folded")).out) for place in places]
+	assert fleet.summed(made.profiles) == fleet.summed([fleet.Profile("", "", {}, 0, stacks) for stacks in alone])
+	assert all(alone)
+	missing = f"127.0.0.1:{clickhouse.free_port()}"
+	both.url = both.url_of(places[0], missing)
+	for words in (["--view", "functions"], ["--view", "tree", "--format", "json"]):
+		done = check(both.report(*words))
+		assert missing in done.out, done
+	assert both.stacks() == alone[0]
+	both.url = both.url_of(missing)
+	done = check(both.report(), 1)
+	assert missing in done.err, done
+
+
+# ---- names ----
+
+HOSTILE = ("'); DROP TABLE profiles; --", "\\", "a\\'b", "`x`", '"', "%27", "{x:String}", "\t", "é", "𝄞", "a\rb", "service=x,host=y",
+	"$(id)", "\x01\x1b[31m", "NULL", "0", " ", "-")
+
+
+def test_hostile_services_hosts_and_labels(folder):
+	store, expected = Store(shards.shared(0)), {}
+	path = folder / "p.folded"
+	for number, name in enumerate((*HOSTILE, "x" * 3000), 1):
+		path.write_text(f"main;work {number}\n")
+		check(store.push(path, "--service", name, "--host", f"h{name}", "--label", f"key={name}"))
+		expected[name] = number
+	assert store.total() == sum(expected.values())
+	for name, number in expected.items():
+		assert store.total("--service", name) == number, name
+		assert store.total("--host", f"h{name}") == number, name
+	assert store.servers[0].count("profiles", store.database) == len(expected)
+	check(store.report("--service", "' OR 1 = 1 OR service = '"), 1)
+
+
+def test_names_that_are_no_text(folder):
+	"""Bytes of any kind, and names of a megabyte, come back as they were."""
+	store, path = Store(shards.shared(0)), folder / "p.folded"
+	names = [b"\xff\xfe", b"a\x80b", b"'); DROP TABLE stacks; --", b"x" * (1 << 20), b"back\\slash", b"\xc3("]
+	path.write_bytes(b"".join(b"main;" + name + b" %d\n" % number for number, name in enumerate(names, 1)))
+	check(store.push(path, "--service", b"\xfe\xff", "--host", b"\x80"))
+	of_file = check(sonde("report", path, "--format", "folded")).out_bytes
+	assert sorted(check(store.report("--format", "folded")).out_bytes.splitlines()) == sorted(of_file.splitlines())
+	assert store.total("--service", b"\xfe\xff", "--host", b"\x80") == sum(range(1, len(names) + 1))
+
+
+# ---- access ----
+
+
+def credentials(folder, user, password, mode=0o600):
+	path = folder / f"{user}.credentials"
+	path.write_text(f"{user}:{password}\n")
+	path.chmod(mode)
+	return path
+
+
+def test_credentials(folder):
+	path = credentials(folder, "guarded", clickhouse.PASSWORD)
+	store, profile = Store(shards.shared(0), options=["--credentials", path]), fleet.Fleet(100).profiles[0]
+	check(store.push_profile(profile, folder))
+	assert store.stacks() == profile.stacks
+	for bad, word in ((credentials(folder, "guarded", "wrong"), "assword"), (credentials(folder, "nobody", ""), "nobody"),
+		(credentials(folder, "other", "x", 0o644), "other.credentials"), (folder / "missing", "missing")):
+		store.options = ["--credentials", bad]
+		for done in (store.push_profile(profile, folder), store.report()):
+			assert done.status in (1, 2) and word in done.err and clickhouse.PASSWORD not in done.err, (bad, done)
+	store.options = []
+	assert store.stacks() == profile.stacks
+
+
+def test_a_password_is_not_seen(folder):
+	path = credentials(folder, "guarded", clickhouse.PASSWORD)
+	with fault_proxy.FaultProxy(shards.shared(0).port) as proxy:
+		store = Store(shards.shared(0), proxy=proxy, options=["--credentials", path])
+		seen = []
+		proxy.fault(fault_proxy.hold(), when=lambda request: not seen.append(request.first[1]))
+		arguments = [harness.SONDE, "report", "--store", store.url, "--credentials", str(path)]
+		process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+		try:
+			while not seen:
+				assert process.poll() is None
+				time.sleep(0.01)
+			line = open(f"/proc/{process.pid}/cmdline", "rb").read() + open(f"/proc/{process.pid}/environ", "rb").read()
+			assert b"secret" not in line and all("secret" not in url for url in seen)
+		finally:
+			process.kill()
+			process.wait()
+	done = check(sonde("report", "--store", "clickhouse://guarded:secret@127.0.0.1/x"), 2)
+	assert "secret" not in done.err, done
+
+
+def test_tls(folder):
+	with shards.server(is_tls=True) as server:
+		store, profile = Store(server), fleet.Fleet(101).profiles[0]
+		store.url = store.url_of(f"127.0.0.1:{server.tls_port}", more="?secure=true")
+		store.options = ["--ca", server.certificate]
+		check(store.push_profile(profile, folder))
+		assert store.stacks() == profile.stacks
+		store.options = []
+		done = check(store.report(), 1)
+		assert "ertificate" in done.err, done
+
+
+if __name__ == "__main__":
+	harness.main()
