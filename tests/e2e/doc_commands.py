@@ -52,11 +52,13 @@ end
 # What is compared elsewhere, or takes a server (record_attach), a control group (record_labels), rights
 # (record_machine), a gmon.out (report_gmon), a client (serve_mcp), what runs (top), a program
 # with zones (live), the folder of a tracer (report_traces), a
-# recording without names (symbolize), the whole machine (agent), or gdb or CMake (howto).
+# recording without names (symbolize), the whole machine (agent), gdb or CMake (howto), or a ClickHouse
+# server (store).
 ELSEWHERE = re.compile(
 	r"sonde report (gmon\.out|state\.zones|uftrace\.data|\S+\.er\b|part\.prof|tests\.prof|build-profile/)"
 	r"|sonde record (-p|--cgroup|-a|.* gdb|.* ctest) |sonde (live|serve|top|symbolize|agent)\b"
-	r"|sonde (merge /srv/profiles|(report|diff) .*hour\.prof)")
+	r"|sonde (merge /srv/profiles|(report|diff) .*hour\.prof)"
+	r"|sonde .*\bclickhouse://")
 # Files as other tools name them: which the pages show, and what is written so here.
 OTHERS = {"cpu.pprof": "pprof", "old.pprof": "pprof", "callgrind.out.1234": "callgrind", "profile.json.gz": "firefox",
 	"app.speedscope.json": "speedscope", "profiles.otlp": "otlp", "perf.txt": "perf-script"}
