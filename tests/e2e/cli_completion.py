@@ -47,6 +47,8 @@ def test_bash_completes_commands():
 	assert {"record", "report", "run", "help"} <= set(complete("sonde "))
 	assert complete("sonde --v") == ["--version"]
 	assert complete("sonde help rep") == ["report"]
+	assert complete("sonde pu") == ["push"]
+	assert complete("sonde fl") == ["fleet"]
 	assert set(complete("sonde completion ")) == {"bash", "zsh", "fish"}
 
 
@@ -54,6 +56,8 @@ def test_bash_completes_options():
 	assert "--collapse" in complete("sonde report --c")
 	assert "--interval" in complete("sonde record --")
 	assert "--collapse" not in complete("sonde record --")
+	assert "--store" in complete("sonde diff --st")
+	assert "--all-labels" in complete("sonde push --a")
 
 
 def test_bash_completes_choices():
@@ -61,6 +65,7 @@ def test_bash_completes_choices():
 	assert complete("sonde convert --to speed") == ["speedscope"]
 	assert complete("sonde convert --to sv") == ["svg"]
 	assert complete("sonde report --from callg") == ["callgrind"]
+	assert complete("sonde fleet --format j") == ["json"]
 	assert complete("sonde report --collapse=f") == ["full"]
 	assert "none" in complete("sonde report --collapse=")
 	assert complete("sonde report --collapse full --order f") == ["first"]

@@ -6,6 +6,7 @@ the others, which a reader types just so. They are given a profile that has what
 
 import re
 import shutil
+import time
 
 import harness
 from harness import SOURCE_ROOT, check, run, sonde
@@ -52,17 +53,21 @@ end
 # What is compared elsewhere, or takes a server (record_attach), a control group (record_labels), rights
 # (record_machine), a gmon.out (report_gmon), a client (serve_mcp), what runs (top), a program
 # with zones (live), the folder of a tracer (report_traces), a
-# recording without names (symbolize), the whole machine (agent), or gdb or CMake (howto).
+# recording without names (symbolize), the whole machine (agent), gdb or CMake (howto), or a ClickHouse
+# server (store).
 ELSEWHERE = re.compile(
 	r"sonde report (gmon\.out|state\.zones|uftrace\.data|\S+\.er\b|part\.prof|tests\.prof|build-profile/)"
 	r"|sonde record (-p|--cgroup|-a|.* gdb|.* ctest) |sonde (live|serve|top|symbolize|agent)\b"
-	r"|sonde (merge /srv/profiles|(report|diff) .*hour\.prof)")
+	r"|sonde (merge /srv/profiles|(report|diff) .*hour\.prof)"
+	r"|sonde .*\bclickhouse://")
 # Files as other tools name them: which the pages show, and what is written so here.
 OTHERS = {"cpu.pprof": "pprof", "old.pprof": "pprof", "callgrind.out.1234": "callgrind", "profile.json.gz": "firefox",
 	"app.speedscope.json": "speedscope", "profiles.otlp": "otlp", "perf.txt": "perf-script"}
 SEEDS = {"perf.data": "perf-data/plain", "cpu.prof": "gperftools-cpu/little64", "CPU.20261121.cpuprofile": "chrome/v8.cpuprofile",
 	"heaptrack.program.1234.zst": "heaptrack/whole"}
 RECORDS = re.compile(r"sonde (record|run) ")
+# What they did is on standard error.
+SENDS = re.compile(r"sonde (push|fleet (init|retain|rollup)) ")
 
 
 def man_examples():
@@ -115,7 +120,8 @@ def write_files_of_others(folder):
 
 
 def test_commands_that_read(folder):
-	(folder / "app.dump").write_text(PROFILE)
+	# Recorded now, for questions about the last hour.
+	(folder / "app.dump").write_text(PROFILE.replace("\nobject", f"\nstart-unix-ns {time.time_ns()}\nobject", 1))
 	for name in ("sonde", "app", "old", "new", "before", "after", "slow", "fast", "run1", "run2", "run3", "all", "lisp", "redis",
 		*(f"{side}-{i}" for side in ("old", "new", "before", "after") for i in (1, 2, 3))):
 		check(sonde("convert", folder / "app.dump", "-o", folder / f"{name}.prof"))
@@ -123,11 +129,13 @@ def test_commands_that_read(folder):
 		check(sonde("convert", folder / "app.dump", "-o", folder / f"{name}.folded"))
 		check(run("gzip", "--keep", folder / f"{name}.folded"))
 	write_files_of_others(folder)
+	check(sonde("fleet", "init", "--store", folder / "profiles"))
 	for page, command in commands(False):
 		result = shell(folder, command)
 		if "html" in command and "built without pages" in result.err:
 			continue
-		assert result.status == 0 and (result.out or " -o " in command), (page, command, result)
+		printed = result.err if SENDS.match(command) else result.out
+		assert result.status == 0 and (printed or " -o " in command), (page, command, result)
 
 
 def test_commands_that_record(folder):
