@@ -71,7 +71,7 @@ static void put_metrics(void *context, struct strbuf *out)
 	file_bytes_deinit(&bytes);
 }
 
-/* Until it is told to end, or the agent is gone. */
+/* Until SIGTERM, which also comes when the agent is gone. */
 static struct error *receive(const struct receiver *r, int ready_fd)
 {
 	struct keeping k = {.metrics = r->options.metrics};

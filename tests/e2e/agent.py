@@ -428,7 +428,7 @@ def functions_of(*source):
 def test_profiles_of_other_programs(folder):
 	"""They are segments like its own, with their figures, service, host and labels; and a secret is asked for."""
 	token, stacks = folder / "token", folder / "stacks.folded"
-	token.write_text("secret\n")
+	token.write_text("a secret of some length\n")
 	token.chmod(0o600)
 	stacks.write_text("main;eval;eval 30\nmain;gc 12\n")
 	with Agent(folder, *RICH, "--listen", "127.0.0.1:0", "--token", token) as agent:
