@@ -19,6 +19,9 @@
 #include "base/str.h"
 #include "model/profile.h"
 
+/* Bytes of a service, a host, or the key or value of a label; longer ones are left out. */
+#define INTAKE_TEXT_MAX 4096u
+
 struct intake_label {
 	struct str key, value;
 };

@@ -35,6 +35,8 @@ static struct intake_origin origin_of(
 	for (size_t i = 0; i < resource->attribute_count; i++) {
 		const struct otlp_request_attribute *a = &resource->attributes[i];
 
+		if (a->key.size > INTAKE_TEXT_MAX || a->value.size > INTAKE_TEXT_MAX)
+			continue;
 		if (str_equal(a->key, STR("service.name")))
 			origin.service = a->value;
 		else if (str_equal(a->key, STR("host.name")))

@@ -28,7 +28,8 @@ static bool is_of(struct str s, bool (*is_char)(char))
 
 const char *pyroscope_name_add(struct pyroscope_name *name, struct intake_label label)
 {
-	if (str_starts_with(label.key, STR("__")))
+	if (str_starts_with(label.key, STR("__")) || label.key.size > INTAKE_TEXT_MAX ||
+		label.value.size > INTAKE_TEXT_MAX)
 		return NULL;
 	if (!is_of(label.key, is_label_char))
 		return "a label's name is empty, or has a character other than a-z, A-Z, 0-9, '_' "
@@ -59,6 +60,8 @@ const char *pyroscope_name_read(struct str text, struct pyroscope_name *name)
 	char end;
 
 	*name = (struct pyroscope_name){.app = str_trim(take_until(&rest, '{', '{', &end))};
+	if (name->app.size > INTAKE_TEXT_MAX)
+		return "name is longer than 4096 bytes";
 	if (!is_of(name->app, is_app_char))
 		return "name is missing, or has a character other than a-z, A-Z, 0-9, '_', '.', "
 		       "'-' and '/' before its labels";

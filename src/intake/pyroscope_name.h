@@ -17,8 +17,8 @@ struct pyroscope_name {
 /* Reads "app{key=value,…}"; NULL, or what is wrong. */
 const char *pyroscope_name_read(struct str text, struct pyroscope_name *name);
 /*
- * Adds a label; NULL, or what is wrong with it.  Labels whose names begin with "__" are about
- * Pyroscope's own storage and left out.
+ * Adds a label; NULL, or what is wrong with it.  Left out are labels that are too long, and those
+ * whose names begin with "__", which are about Pyroscope's own storage.
  */
 const char *pyroscope_name_add(struct pyroscope_name *name, struct intake_label label);
 /*

@@ -110,6 +110,15 @@ def test_otlp_of_many_services_is_taken_apart(folder):
 		assert intake.metrics()['sonde_intake_profiles_total{path="otlp"}'] == 3
 
 
+def test_long_attributes_are_left_out(folder):
+	with Intake(folder) as intake:
+		for size, expected in ((4094, "z-" + "s" * 4094), (4097, None)):
+			assert intake.post(OTLP, otlp_request(("s" * size, "h", 3)), "application/x-protobuf")[0] == 200
+			kept = intake.kept()
+			assert kept["labels"].get("zone") == expected, kept["labels"]
+			assert kept["service"] == ("s" * size if expected else "unknown_service")
+
+
 def test_otlp_in_json(folder):
 	body = {"resourceProfiles": [{"resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "js"}}]},
 		"scopeProfiles": [{"profiles": [{"sampleType": {"typeStrindex": 1, "unitStrindex": 2},

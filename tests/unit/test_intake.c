@@ -147,6 +147,15 @@ static void test_labels_end(void **state)
 	const struct intake_label label = {STR("k"), STR("v")};
 
 	(void)state;
+	static char text[INTAKE_TEXT_MAX + 1];
+	const struct intake_label longest = {STR("k"), {text, INTAKE_TEXT_MAX}};
+	const struct intake_label too_long = {STR("k"), {text, INTAKE_TEXT_MAX + 1}};
+
+	memset(text, 'x', sizeof(text));
+	assert_null(pyroscope_name_add(&name, longest));
+	assert_null(pyroscope_name_add(&name, too_long));
+	assert_int_equal(name.label_count, 1);
+	name.label_count = 0;
 	for (int i = 0; i < PYROSCOPE_LABELS_MAX; i++)
 		assert_null(pyroscope_name_add(&name, label));
 	assert_non_null(pyroscope_name_add(&name, label));
