@@ -783,7 +783,12 @@ static void describe(struct fetch *f, const char *source)
 
 	h->source = builder_string(b, str_from(source));
 	h->format = builder_string(b, STR("store"));
-	h->command = one_or_count(f, &f->commands, "commands");
+	/* "[whole machine]" says less than the service that was taken from it. */
+	if (f->commands.count == 1 && f->services.count == 1 &&
+		str_starts_with(f->commands.strings[0], STR("[")))
+		h->command = builder_string(b, f->services.strings[0]);
+	else
+		h->command = one_or_count(f, &f->commands, "commands");
 	h->host = one_or_count(f, &f->hosts, "hosts");
 	h->when = builder_string(b, f->patterns.strings[0]);
 	h->start_unix_ns = f->first_s * SECOND_NS;
