@@ -113,9 +113,13 @@ static void put_pairs(
 {
 	bool labels = query->by_label, times = query->by_time;
 
-	strbuf_add(sql, STR("SELECT "));
+	strbuf_add(sql, STR("SELECT hash, m, sum(part) AS w"));
+	strbuf_add(sql, labels ? STR(", sv, ho, lk, lv") : STR(""));
+	strbuf_add(sql, times ? STR(", at") : STR(""));
+	/* As a key of GROUP BY itself, the hash makes 26.7 find no column. */
+	strbuf_add(sql, STR(" FROM (SELECT "));
 	put_hash(query, sql);
-	strbuf_add(sql, STR(" AS hash, metric AS m, sum(pair_value) AS w"));
+	strbuf_add(sql, STR(" AS hash, metric AS m, pair_value AS part"));
 	strbuf_add(sql, labels ? STR(", service AS sv, host AS ho, labels.k AS lk, labels.v AS lv")
 			       : STR(""));
 	strbuf_add(sql, times ? STR(", toUInt32(time) AS at") : STR(""));
@@ -130,7 +134,7 @@ static void put_pairs(
 	strbuf_add(sql, STR(" AND (profile_id, batch_id) IN (SELECT profile_id, batch_id FROM "
 			    "commits FINAL"));
 	put_where(query, sql);
-	strbuf_add(sql, STR(") GROUP BY hash, m"));
+	strbuf_add(sql, STR(")) AS pairs GROUP BY hash, m"));
 	strbuf_add(sql, labels ? STR(", sv, ho, lk, lv") : STR(""));
 	strbuf_add(sql, times ? STR(", at") : STR(""));
 }

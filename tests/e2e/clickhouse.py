@@ -12,6 +12,7 @@ import contextlib
 import functools
 import gzip
 import http.client
+import itertools
 import os
 import pathlib
 import shutil
@@ -80,6 +81,11 @@ class SqlError(Exception):
 		self.status, self.code, self.text = status, code, text
 
 
+def fresh_database(numbers=itertools.count(1)):
+	"""The name of a database that no server has yet, so that cases can share servers."""
+	return f"sonde_{next(numbers)}"
+
+
 def free_port():
 	with socket.socket() as probe:
 		probe.bind(("127.0.0.1", 0))
@@ -99,7 +105,6 @@ class Store:
 	def __init__(self):
 		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="sonde-clickhouse-"))
 		self.process = self.port = None
-		self.databases = 0
 		atexit.register(self.stop)
 		try:
 			self.start()
@@ -207,11 +212,6 @@ class Store:
 
 	def version(self):
 		return tuple(map(int, self.sql("SELECT version()").split(".")[:2]))
-
-	def fresh_database(self):
-		"""The name of a database that does not exist yet, so that cases can share a server."""
-		self.databases += 1
-		return f"sonde_{self.databases}"
 
 	def merged(self, table, database):
 		"""Merges all parts of a table, so that its size depends on its rows alone."""

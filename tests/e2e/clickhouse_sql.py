@@ -40,7 +40,7 @@ def body():
 
 def with_table(server):
 	"""A database with a table t of its own."""
-	database = server.fresh_database()
+	database = clickhouse.fresh_database()
 	server.sql(f"CREATE DATABASE {database}")
 	server.sql("CREATE TABLE t (a UInt32, b String) ENGINE = ReplacingMergeTree ORDER BY a", database=database)
 	return database
@@ -150,7 +150,7 @@ def profile_row(service, minute, identity, chunk, version, stacks):
 
 def queries(server):
 	"""The queries of the store, on a few rows whose answers are plain."""
-	database = server.fresh_database()
+	database = clickhouse.fresh_database()
 	server.sql(f"CREATE DATABASE {database}")
 	for table in (PROFILES, STACKS, FRAMES):
 		server.sql(table, database=database)
@@ -183,6 +183,12 @@ def queries(server):
 	assert ask(f"SELECT sum(v) FROM profiles FINAL ARRAY JOIN stack AS s, value AS v WHERE {where} AND s IN (SELECT stack_hash "
 		"FROM stacks ARRAY JOIN frames AS f WHERE service = 'api' AND f IN (SELECT frame_id FROM frames WHERE "
 		"match(function, '^[fg]$')))") == [["115"]]
+	# Stacks without a name as one. Where a condition by nested subqueries is itself a key of GROUP BY, 26.7 finds no column.
+	kept = "SELECT stack_hash FROM stacks ARRAY JOIN frames AS f WHERE f IN (SELECT frame_id FROM frames WHERE function = 'f')"
+	pairs = (f"SELECT if(s IN ({kept}), s, toUInt64(0)) AS hash, metric AS m, v AS part FROM profiles FINAL "
+		f"ARRAY JOIN stack AS s, value AS v WHERE {where}")
+	assert sorted(ask(f"SELECT hash, m, sum(part) AS w FROM ({pairs}) AS pairs GROUP BY hash, m")) == [
+		["0", "cpu", "6"], [str(2**64 - 1), "cpu", "110"]]
 	assert ask("SELECT function FROM frames FINAL WHERE frame_id IN (SELECT arrayJoin(frames) FROM stacks WHERE service = 'it\\'s')"
 		) == [["\\'); DROP"]]
 	assert ask("SELECT DISTINCT service FROM profiles ORDER BY service") == [["api"], ["it\\'s"]]

@@ -41,10 +41,11 @@ def as_bytes(text):
 
 
 class Fleet:
-	"""Profiles of some services on some hosts over some minutes, the same for a seed. Services share names of functions,
-	and a stack may be any of another service's, too."""
+	"""Profiles of some services on some hosts over some minutes, or at longer steps, the same for a seed. Services share
+	names of functions, and a stack may be any of another service's, too."""
 
-	def __init__(self, seed, services=3, hosts=4, minutes=3, stacks=12, depth=6, is_labelled=True):
+	def __init__(self, seed, services=3, hosts=4, minutes=3, stacks=12, depth=6, step_s=60,
+		is_labelled=True):
 		self.random = r = random.Random(seed)
 		self.services = [f"service-{i}" for i in range(services)]
 		self.hosts = [f"host-{seed}-{i}" for i in range(hosts)]
@@ -56,7 +57,7 @@ class Fleet:
 				for minute in range(minutes):
 					chosen = r.sample(pool, r.randint(1, len(pool)))
 					weights = {stack: r.choice((1, 2, 7, r.randrange(1, 10**12))) for stack in chosen}
-					self.profiles.append(Profile(service, host, labels, T0 + 60 * minute + r.randrange(60), weights))
+					self.profiles.append(Profile(service, host, labels, T0 + step_s * minute + r.randrange(60), weights))
 
 	def stack(self, depth):
 		r = self.random

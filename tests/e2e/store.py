@@ -67,7 +67,7 @@ class Store(Folder):
 
 	def __init__(self, *servers, proxy=None, options=()):
 		self.servers, self.options = servers, list(options)
-		self.database = servers[0].fresh_database()
+		self.database = clickhouse.fresh_database()
 		ports = [proxy.port] if proxy else [server.port for server in servers]
 		self.url = self.url_of(*(f"127.0.0.1:{port}" for port in ports))
 		self.init()
@@ -133,7 +133,15 @@ def random_fleet(store, folder, seed):
 def check_fleet(store, folder, seed, views=VIEWS):
 	"""Every selection sums as plain Python does; the views of one are those of the merged files."""
 	made = random_fleet(store, folder, seed)
+	check_sums(store, made)
+	service = made.services[-1]
+	same_answers(store, merged(folder, made.chosen(service=service)), "--service", service, views=views)
+
+
+def check_sums(store, made, step_s=60):
+	"""What each selection sums to."""
 	host, service = made.profiles[0].host, made.services[-1]
+	since, until = fleet.T0 + step_s, fleet.T0 + 2 * step_s
 	queries = [([], made.chosen()),
 		(["--service", service], made.chosen(service=service)),
 		(["--host", host], made.chosen(host=host)),
@@ -141,14 +149,13 @@ def check_fleet(store, folder, seed, views=VIEWS):
 	if store.keeps_labels:
 		queries.append((["--label", "version=1.4"], made.chosen(version="1.4")))
 	if store.keeps_time:
-		queries += [(["--since", f"@{fleet.T0 + 60}"], made.chosen(since=fleet.T0 + 60)),
-			(["--until", f"@{fleet.T0 + 120}", "--service", service], made.chosen(until=fleet.T0 + 120, service=service))]
+		queries += [(["--since", f"@{since}"], made.chosen(since=since)),
+			(["--until", f"@{until}", "--service", service], made.chosen(until=until, service=service))]
 	for query, chosen in queries:
 		if chosen:
 			assert store.stacks(*query) == fleet.summed(chosen), query
 		else:
 			check(store.report(*query), 1)
-	same_answers(store, merged(folder, made.chosen(service=service)), "--service", service, views=views)
 
 
 def test_random_profiles_on_one_shard(folder):
@@ -309,6 +316,46 @@ def test_a_server_is_killed_during_pushes(folder):
 		for profile in profiles:
 			check(store.push_profile(profile, folder))
 		assert store.stacks() == fleet.summed(profiles)
+
+
+# ---- sums of hours ----
+
+
+def check_hours(store, folder, seed):
+	"""Answers do not change when hours are summed, nor when something comes late; and sums outlive what they are of."""
+	made = fleet.Fleet(seed, minutes=6, step_s=1500)
+	every, late = made.profiles, made.profiles[::7]
+	roll_up = ["rollup", "--since", f"@{fleet.T0 - 7200}", "--until", f"@{fleet.T0 + 14400}"]
+	made.profiles = [profile for profile in every if profile not in late]
+	for profile in made.profiles:
+		check(store.push_profile(profile, folder))
+	check_sums(store, made, 1500)
+	assert " 0 hours" not in check(store.fleet(*roll_up)).err
+	check_sums(store, made, 1500)
+	made.profiles = every
+	for profile in late:
+		check(store.push_profile(profile, folder))
+	check_sums(store, made, 1500)
+	assert " 0 hours" not in check(store.fleet(*roll_up)).err
+	assert " 0 hours" in check(store.fleet(*roll_up)).err
+	check_sums(store, made, 1500)
+	for profile in every[:3]:
+		check(store.push_profile(profile, folder))
+	check_sums(store, made, 1500)
+	for server in store.servers:
+		for day in (20231114, 20231115):
+			server.sql(f"ALTER TABLE profiles DROP PARTITION {day}", database=store.database)
+	assert store.stacks() == fleet.summed(every)
+
+
+@harness.takes_long
+def test_sums_of_hours(folder):
+	check_hours(Store(shards.shared(0), shards.shared(1)), folder, 110)
+
+
+@harness.takes_long
+def test_sums_of_hours_with_a_current_version(folder):
+	check_hours(Store(shards.current()), folder, 111)
 
 
 # ---- shards ----
