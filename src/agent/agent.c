@@ -161,6 +161,7 @@ static void write_metrics(struct agent *a, uint64_t now_ns)
 	m->cpu_share = a->allowance.share;
 	m->memory_most = a->allowance.memory_most;
 	m->is_paused = a->allowance.is_paused;
+	m->has_names = !a->settings.no_symbols && !a->allowance.leaves_names;
 	m->halvings = a->allowance.halvings_total;
 	m->pauses = a->allowance.pauses_total;
 	m->segments_sent = a->sender.sent;
@@ -195,6 +196,7 @@ static void begin_segment(struct agent *a, struct segment *s, uint64_t from_ns)
 {
 	struct segment_news news = {
 		.halvings = a->allowance.halvings,
+		.leaves_names = a->allowance.leaves_names,
 		.dropped = a->spool.dropped - a->told_dropped,
 		.broken = a->metrics.segments_broken - a->told_broken,
 	};
@@ -354,6 +356,12 @@ static void watch_cost(struct agent *a, uint64_t now_ns)
 	case ALLOWANCE_RATE:
 		say(a, "%.3g samples a second of CPU time from now on, by the budget",
 			1e9 / (double)(a->settings.interval_ns << w->halvings));
+		break;
+	case ALLOWANCE_NAMES:
+		say(a,
+			"names are left to 'sonde symbolize' from now on, as they took the memory "
+			"to %.1f MiB",
+			(double)a->metrics.memory_bytes / (1 << 20));
 		break;
 	case ALLOWANCE_PAUSE:
 		say(a,

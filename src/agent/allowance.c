@@ -59,6 +59,7 @@ void allowance_set(struct allowance *a, double share, uint64_t memory_most)
 {
 	a->share = share;
 	a->memory_most = memory_most;
+	a->leaves_names = false;
 }
 
 static void spend(struct allowance *a, uint64_t time_ns, uint64_t cpu_ns)
@@ -98,6 +99,7 @@ static enum allowance_change look_at_pause(struct allowance *a)
 	return ALLOWANCE_RESUME;
 }
 
+/* Looks at the peak, as resolving names takes memory for a moment only. */
 static enum allowance_change judge(
 	struct allowance *a, uint64_t used_ns, uint64_t passed_ns, uint64_t memory_bytes)
 {
@@ -120,13 +122,21 @@ enum allowance_change allowance_look(
 	struct allowance *a, uint64_t time_ns, uint64_t cpu_ns, uint64_t memory_bytes)
 {
 	spend(a, time_ns, cpu_ns);
+	if (memory_bytes > a->peak_bytes)
+		a->peak_bytes = memory_bytes;
 	if (a->is_paused) {
+		a->peak_bytes = 0;
 		a->window_ns = time_ns;
 		a->window_cpu_ns = cpu_ns;
 		return look_at_pause(a);
 	}
 	if (a->saved_ns < -allowance_saved_most_ns(a))
 		return pause_until(a, 0);
+	if (memory_bytes > a->memory_most && !a->leaves_names) {
+		a->leaves_names = true;
+		a->peak_bytes = 0;
+		return ALLOWANCE_NAMES;
+	}
 	if (memory_bytes > 2 * a->memory_most)
 		return pause_until(a, time_ns + MEMORY_PAUSE_NS);
 	if (time_ns < a->window_ns + WINDOW_NS)
@@ -135,5 +145,7 @@ enum allowance_change allowance_look(
 
 	a->window_ns = time_ns;
 	a->window_cpu_ns = cpu_ns;
+	memory_bytes = a->peak_bytes;
+	a->peak_bytes = 0;
 	return judge(a, used_ns, passed_ns, memory_bytes);
 }

@@ -8,7 +8,8 @@
  *
  * An account that is empty halves the sampling rate as long as more is spent than comes in.  At the
  * lowest rate, or with as much debt as could have been saved, sampling pauses until a fifth is
- * saved.  Pure: no clock, no process.
+ * saved.  Too much memory first leaves names out, whose tables are the largest, and then does the
+ * same.  Pure: no clock, no process.
  */
 
 #include <stdbool.h>
@@ -26,6 +27,7 @@ uint64_t allowance_memory_bytes(uint32_t cpus);
 enum allowance_change {
 	ALLOWANCE_SAME,
 	ALLOWANCE_RATE,	  /* halvings has changed, up or down by one */
+	ALLOWANCE_NAMES,  /* leaves_names has become true */
 	ALLOWANCE_PAUSE,  /* is_paused has become true */
 	ALLOWANCE_RESUME, /* is_paused has become false */
 };
@@ -38,6 +40,8 @@ struct allowance {
 	uint64_t window_ns, window_cpu_ns; /* when the trend was last judged, and the time used */
 	uint64_t resume_ns;		   /* not before; 0: as soon as enough is saved */
 	uint32_t halvings, calm;	   /* calm: windows in a row that cost little */
+	uint64_t peak_bytes;		   /* of memory, since the trend was last judged */
+	bool leaves_names; /* resolving names takes too much memory; until allowance_set */
 	bool is_paused;
 	uint32_t halvings_total, pauses_total;
 };

@@ -37,6 +37,7 @@ void agent_metrics_put(const struct agent_metrics *m, struct strbuf *out)
 		{"sonde_agent_rate_hertz", "Samples a second of CPU time, now.", m->rate_hz},
 		{"sonde_agent_rate_halvings_total", "How often the budget halved the rate.",
 			(double)m->halvings},
+		{"sonde_agent_names", "Whether segments get names.", m->has_names},
 		{"sonde_agent_paused", "Whether the budget has paused sampling.", m->is_paused},
 		{"sonde_agent_pauses_total", "How often the budget paused sampling.",
 			(double)m->pauses},

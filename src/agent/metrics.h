@@ -21,7 +21,7 @@ struct agent_metrics {
 	uint64_t own_cpu_ns;
 	/* Now. */
 	double rate_hz, cpu_share;
-	bool is_paused;
+	bool is_paused, has_names;
 	uint64_t memory_bytes, memory_most, spool_bytes, spool_segments;
 	uint64_t start_unix_ns;
 };

@@ -61,6 +61,8 @@ static void write_news(struct capture_writer *w, const struct segment_news *news
 			1u << news->halvings);
 		note(w, 1, text);
 	}
+	if (news->leaves_names)
+		note(w, 1, "the agent left names to sonde symbolize, to keep to its budget");
 	if (news->dropped > 0)
 		note(w, news->dropped,
 			"older segments were dropped from the spool since the last one");
@@ -167,7 +169,7 @@ struct error *segment_start(struct segment *s, struct spool *spool,
 		signal(SIGHUP, SIG_IGN);
 		prctl(PR_SET_NAME, "sonde-agent");
 		spool_leave_lock(spool);
-		record(&options, shared, news, settings->no_symbols, hooks);
+		record(&options, shared, news, settings->no_symbols || news->leaves_names, hooks);
 	}
 	int code = errno;
 

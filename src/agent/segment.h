@@ -53,6 +53,7 @@ struct segment_news {
 	uint64_t dropped;   /* segments that the spool has dropped since the last one */
 	uint32_t halvings;  /* of the rate */
 	uint64_t broken;    /* segments whose process ended early */
+	bool leaves_names;  /* by the budget */
 };
 
 /*

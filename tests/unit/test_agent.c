@@ -140,6 +140,27 @@ static void test_full_rate_returns(void **state)
 	assert_false(a.is_paused);
 }
 
+/* Memory for a moment only, as names take it, leaves these out, and then nothing more happens. */
+static void test_names_are_left_out_first(void **state)
+{
+	struct allowance a;
+
+	(void)state;
+	allowance_init(&a, 0.01, allowance_memory_bytes(2), SECOND_NS, 0);
+	for (uint64_t s = 2; s < 200; s++) {
+		bool names = s % 60 == 5 && !a.leaves_names;
+		enum allowance_change change =
+			allowance_look(&a, s * SECOND_NS, 0, (uint64_t)(names ? 90 : 20) << 20);
+
+		assert_int_equal(change, names ? ALLOWANCE_NAMES : ALLOWANCE_SAME);
+	}
+	assert_true(a.leaves_names);
+	assert_int_equal(a.halvings, 0);
+	/* New limits, such as those of a reload, give names another chance. */
+	allowance_set(&a, 0.01, (uint64_t)1 << 30);
+	assert_false(a.leaves_names);
+}
+
 static void test_memory(void **state)
 {
 	struct machine m = {2, 0.001, 0, (uint64_t)80 << 20};
@@ -151,6 +172,7 @@ static void test_memory(void **state)
 	assert_true(simulate(&m, 600).sampled_s < 400);
 	/* More than twice of what it may have pauses at once. */
 	allowance_init(&a, 0.01, allowance_memory_bytes(2), SECOND_NS, 0);
+	assert_int_equal(allowance_look(&a, SECOND_NS, 0, huge.memory_bytes), ALLOWANCE_NAMES);
 	assert_int_equal(allowance_look(&a, 2 * SECOND_NS, 0, huge.memory_bytes), ALLOWANCE_PAUSE);
 	assert_int_equal(allowance_look(&a, 30 * SECOND_NS, 0, 0), ALLOWANCE_SAME);
 	assert_int_equal(allowance_look(&a, 63 * SECOND_NS, 0, 0), ALLOWANCE_RESUME);
@@ -431,6 +453,7 @@ int main(void)
 		cmocka_unit_test(test_cost_is_bounded),
 		cmocka_unit_test(test_rate_is_halved_no_more_than_needed),
 		cmocka_unit_test(test_full_rate_returns),
+		cmocka_unit_test(test_names_are_left_out_first),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_spool_drops_the_oldest),
 		cmocka_unit_test(test_spool_is_found_again),
