@@ -49,6 +49,9 @@ int main(int count, char **arguments)
 }
 """
 NAMES = {"main", "first", "second"}
+# The C runtime's part of every program, which runs before and after main: a sample may be in it.
+RUNTIME = {"_start", "_init", "_fini", "frame_dummy", "register_tm_clones", "deregister_tm_clones",
+	"__do_global_ctors_aux", "__do_global_dtors_aux", "_dl_relocate_static_pie"}
 
 
 class Stripped:
@@ -93,8 +96,8 @@ def rows(r, view="functions"):
 
 
 def names(r):
-	"""Those of functions of the program, but for its start-up code, which may be sampled or not."""
-	return {row["name"] for row in rows(r) if row["module"] == "app" and row["name"] != "_start"}
+	"""Those of functions of the program, but for the C runtime's, which may be sampled or not."""
+	return {row["name"] for row in rows(r) if row["module"] == "app"} - RUNTIME
 
 
 def figures(r):
