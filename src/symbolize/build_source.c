@@ -21,5 +21,12 @@ static bool is_build_id(struct str id)
 char *build_source_find(
 	struct build_source *source, struct str build_id, enum build_part part, char **problem)
 {
-	return is_build_id(build_id) ? source->find(source, build_id, part, problem) : NULL;
+	return build_source_find_module(
+		source, &(struct build_wanted){.build_id = build_id, .part = part}, problem);
+}
+
+char *build_source_find_module(
+	struct build_source *source, const struct build_wanted *wanted, char **problem)
+{
+	return is_build_id(wanted->build_id) ? source->find(source, wanted, problem) : NULL;
 }

@@ -19,14 +19,24 @@ enum build_part {
 	BUILD_CODE,  /* the program or library itself */
 };
 
+struct build_wanted {
+	struct str build_id;
+	enum build_part part;
+	/*
+	 * Of a kernel module, such as "snd_hda"; else empty.  Files of packed modules are not
+	 * unpacked to look for their build IDs unless they have that name.
+	 */
+	struct str module;
+};
+
 struct build_source {
 	/*
 	 * The path of a file, which the caller frees; NULL: there is none.  Then *problem may be
 	 * set to a sentence (owned by the caller), if that is not simply because nobody has it.
 	 * build_id: lower-case hex, at least 6 digits.
 	 */
-	char *(*find)(struct build_source *source, struct str build_id, enum build_part part,
-		char **problem);
+	char *(*find)(
+		struct build_source *source, const struct build_wanted *wanted, char **problem);
 	void (*destroy)(struct build_source *source);
 	char *name;	     /* for messages: the folder's path, "debuginfod" */
 	bool is_network;     /* asking costs time, and servers learn what is asked for */
@@ -37,11 +47,15 @@ void build_source_destroy(struct build_source *source);
 /* find, for build IDs of any form: nothing is looked for unless it is hex, and long enough. */
 char *build_source_find(
 	struct build_source *source, struct str build_id, enum build_part part, char **problem);
+/* The same for a file of the kernel or of a module. */
+char *build_source_find_module(
+	struct build_source *source, const struct build_wanted *wanted, char **problem);
 
 /*
  * A folder: .build-id/xx/yyyy.debug in it, or in usr/lib/debug below it, else any ELF file below it
- * with that build ID.  It is searched once, when a file is first needed: no links are followed, and
- * no other file systems entered.  ERROR_SYSTEM if it cannot be opened.
+ * with that build ID, modules of the kernel also if they are packed.  It is searched once, when a
+ * file is first needed: no links are followed, and no other file systems entered.  ERROR_SYSTEM if
+ * it cannot be opened.
  */
 must_use struct error *build_source_folder(const char *path, struct build_source **source);
 

@@ -71,7 +71,7 @@ static bool is_answer(int code)
 }
 
 static char *debuginfod_find(
-	struct build_source *source, struct str build_id, enum build_part part, char **problem)
+	struct build_source *source, const struct build_wanted *wanted, char **problem)
 {
 	struct debuginfod_source *s = (struct debuginfod_source *)source;
 	char *path = NULL, *copy;
@@ -88,7 +88,8 @@ static char *debuginfod_find(
 			*problem = xasprintf("not asked for, after %d other files", ASKED_MAX);
 		return NULL;
 	}
-	int fd = ask(s, part == BUILD_DEBUG ? s->find_debug : s->find_code, build_id, &path);
+	int fd = ask(s, wanted->part == BUILD_DEBUG ? s->find_debug : s->find_code,
+		wanted->build_id, &path);
 	if (fd >= 0) {
 		close(fd);
 		copy = xstrdup(path);
