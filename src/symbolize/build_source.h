@@ -37,6 +37,12 @@ struct build_source {
 	 */
 	char *(*find)(
 		struct build_source *source, const struct build_wanted *wanted, char **problem);
+	/*
+	 * The same for a source file that the build was compiled from, by the path in its debug
+	 * information.  NULL: it has none.
+	 */
+	char *(*find_text)(
+		struct build_source *source, struct str build_id, struct str path, char **problem);
 	void (*destroy)(struct build_source *source);
 	char *name;	     /* for messages: the folder's path, "debuginfod" */
 	bool is_network;     /* asking costs time, and servers learn what is asked for */
@@ -44,12 +50,21 @@ struct build_source {
 };
 
 void build_source_destroy(struct build_source *source);
+/* If SIGINT arrived while asking, ends the process as SIGINT does.  source may be NULL. */
+void build_source_heed_interrupt(const struct build_source *source);
 /* find, for build IDs of any form: nothing is looked for unless it is hex, and long enough. */
 char *build_source_find(
 	struct build_source *source, struct str build_id, enum build_part part, char **problem);
 /* The same for a file of the kernel or of a module. */
 char *build_source_find_module(
 	struct build_source *source, const struct build_wanted *wanted, char **problem);
+
+/*
+ * A source file of the build, by its absolute path; NULL, as above, also for other paths: they come
+ * from a file, and become part of a URL.
+ */
+char *build_source_find_text(
+	struct build_source *source, struct str build_id, struct str path, char **problem);
 
 /*
  * A folder: .build-id/xx/yyyy.debug in it, or in usr/lib/debug below it, else any ELF file below it
