@@ -110,4 +110,6 @@ const struct arch arch_aarch64 = {
 	.signal_return_size = 8,
 	.signal_return_call = 4,
 	.is_call = is_call,
+	.address_relocation = R_AARCH64_ABS64,
+	.offset_relocation = R_AARCH64_ABS32,
 };

@@ -119,6 +119,10 @@ struct arch {
 
 	/* Types of relocations: of a slot of the PLT or GOT, and of an address in the object. */
 	uint32_t jump_slot_relocation, data_slot_relocation, relative_relocation;
+	/* And in debug information: of an address, 8 bytes, and of an offset in a section, 4. */
+	uint32_t address_relocation, offset_relocation;
+	/* The kernel puts a module's sections of code one after another, without stubs between. */
+	bool module_code_is_in_order;
 	/* The slot that the stub with these bytes jumps through. False: none. */
 	bool (*plt_slot)(const uint8_t *bytes, size_t size, uint64_t addr, uint64_t *slot_addr);
 	/* The size of a stub in .plt.got, which begins with these bytes; others have 16. */

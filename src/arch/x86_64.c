@@ -225,6 +225,9 @@ const struct arch arch_x86_64 = {
 	.jump_slot_relocation = R_X86_64_JUMP_SLOT,
 	.data_slot_relocation = R_X86_64_GLOB_DAT,
 	.relative_relocation = R_X86_64_RELATIVE,
+	.address_relocation = R_X86_64_64,
+	.offset_relocation = R_X86_64_32,
+	.module_code_is_in_order = true,
 	.plt_slot = plt_slot,
 	.plt_got_stub_size = plt_got_stub_size,
 };

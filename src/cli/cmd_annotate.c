@@ -12,14 +12,17 @@
 #include "cli/report_print.h"
 #include "code/annotate_session.h"
 #include "code/machine_code.h"
+#include "symbolize/build_source.h"
 
-enum { OPTION_SOURCE_MAP, OPTION_SOURCE, OPTION_ASM, OPTION_SYNTAX };
+enum { OPTION_SOURCE_MAP, OPTION_SOURCE, OPTION_ASM, OPTION_SYNTAX, OPTION_DEBUGINFOD };
 
 static const struct option_row annotate_rows[] = {
 	{OPTION_SOURCE, 0, "source", VALUE_NONE, NULL, {0}, "source lines only"},
 	{OPTION_ASM, 0, "asm", VALUE_NONE, NULL, {0}, "instructions only"},
 	{OPTION_SOURCE_MAP, 0, "source-map", VALUE_TEXT, "OLD=NEW", {0},
 		"replace the prefix OLD of source paths with NEW; can be repeated"},
+	{OPTION_DEBUGINFOD, 0, "debuginfod", VALUE_NONE, NULL, {0},
+		"fetch missing source files from the servers in DEBUGINFOD_URLS"},
 	{OPTION_SYNTAX, 0, "syntax", VALUE_CHOICE, "SYNTAX", CHOICES(disassemble_syntax_names),
 		"syntax of x86 instructions; default att"},
 	{0},
@@ -30,6 +33,7 @@ struct annotate_options {
 	struct machine_code machine;
 	struct annotate_wanted wanted;
 	bool source, instructions; /* requested explicitly */
+	bool debuginfod;
 };
 
 static struct error *annotate_set(void *context, int id, const char *value)
@@ -44,6 +48,9 @@ static struct error *annotate_set(void *context, int id, const char *value)
 		return NULL;
 	case OPTION_ASM:
 		o->instructions = true;
+		return NULL;
+	case OPTION_DEBUGINFOD:
+		o->debuginfod = true;
 		return NULL;
 	case OPTION_SYNTAX:
 		o->machine.syntax =
@@ -70,6 +77,7 @@ static struct error *annotate_file(
 
 	question->subject = subject;
 	err = annotate_ask(session, question, &options->wanted, str_from(name), &annotated);
+	build_source_heed_interrupt(options->machine.source);
 	if (err == NULL)
 		err = report_print(&options->report, annotated->answer, NULL);
 	annotated_destroy(annotated);
@@ -99,6 +107,8 @@ static struct error *annotate_operands(
 		return error_new(ERROR_USAGE, "one function at a time; '%s' is one too many",
 			operands->items[2]);
 	err = annotate_question(options);
+	if (err == NULL && options->debuginfod)
+		err = build_source_debuginfod(0, &options->machine.source);
 	if (err)
 		return err;
 	err = annotate_file(options, operands->count == 2 ? operands->items[0] : NULL,
@@ -123,6 +133,7 @@ static int annotate_run(const struct command *self, int argc, char **argv)
 
 		status = err ? options_failure(self, err) : EXIT_SUCCESS;
 	}
+	build_source_destroy(options.machine.source);
 	source_map_deinit(&options.machine.map);
 	report_options_deinit(&options.report);
 	return status;

@@ -311,6 +311,8 @@ static int report_run(const struct command *self, int argc, char **argv)
 			"--anonymize is for --format html; sonde convert has it for other formats");
 	if (err == NULL && command.options.anonymize && command.options.has_embed)
 		err = error_new(ERROR_USAGE, "--embed has names, which --anonymize leaves out");
+	if (err == NULL && command.options.debuginfod && !command.options.embed_source)
+		err = error_new(ERROR_USAGE, "--debuginfod is for --embed source");
 	is_first = is_first && err == NULL && question->queries[0].view == &view_functions;
 	if (err == NULL && command.live)
 		err = report_live(&command, is_first);

@@ -293,7 +293,8 @@ const struct command cmd_symbolize = {
 		   "inlined calls to the recording. Nothing else in it changes. A FILE of another "
 		   "tool that has addresses and build IDs (perf.data, pprof, OTLP) becomes a "
 		   "recording, which -o names.\n\nDIR is a tree of debug files such as "
-		   "/usr/lib/debug, a build folder or a root file system. debuginfod asks the "
+		   "/usr/lib/debug, a build folder or a root file system; it may have the kernel's "
+		   "files. debuginfod asks the "
 		   "servers in DEBUGINFOD_URLS, which learn the build IDs, about the modules that "
 		   "matter; sonde makes no requests otherwise.",
 	.groups = groups,

@@ -16,6 +16,7 @@ enum {
 	OPTION_WIDTH,
 	OPTION_NO_PAGER,
 	OPTION_EMBED,
+	OPTION_DEBUGINFOD,
 	OPTION_ANONYMIZE,
 };
 
@@ -32,6 +33,9 @@ const struct option_row report_page_rows[] = {
 	{OPTION_EMBED, 0, "embed", VALUE_TEXT, "WHAT", {0},
 		"with --format html: the code of heavy functions that the page carries: source, "
 		"asm, source,asm or none (default)"},
+	{OPTION_DEBUGINFOD, 0, "debuginfod", VALUE_NONE, NULL, {0},
+		"with --embed source: fetch missing source files from the servers in "
+		"DEBUGINFOD_URLS"},
 	{OPTION_ANONYMIZE, 0, "anonymize", VALUE_NONE, NULL, {0},
 		"with --format html: numbers in place of names, for a page that leaves the house"},
 	{0},
@@ -136,6 +140,9 @@ struct error *report_options_set(void *context, int id, const char *value)
 		break;
 	case OPTION_EMBED:
 		return set_embed(o, value);
+	case OPTION_DEBUGINFOD:
+		o->debuginfod = true;
+		break;
 	case OPTION_ANONYMIZE:
 		o->anonymize = true;
 		break;

@@ -28,6 +28,7 @@ struct report_options {
 	bool no_pager;
 	/* What code a page carries; has_embed: given. */
 	bool embed_source, embed_asm, has_embed;
+	bool debuginfod;	     /* fetch sources that the page should carry */
 	bool anonymize;		     /* a page without names */
 	struct fail_over *fail_over; /* set by the command: a limit to check, or NULL */
 };

@@ -17,6 +17,7 @@
 #include "cli/output.h"
 #include "cli/pager.h"
 #include "code/machine_code.h"
+#include "symbolize/build_source.h"
 #include "model/anonymous.h"
 #include "page/page.h"
 #include "session/values.h"
@@ -85,12 +86,11 @@ static struct text_style make_style(
 	return style;
 }
 
-static struct error *draw_page(
-	const struct report_options *options, const struct profile *profile, struct sink *sink)
+static struct error *write_page(const struct report_options *options, const struct profile *profile,
+	const struct machine_code *machine, struct sink *sink)
 {
-	static const struct machine_code machine;
 	const struct annotate_wanted code = {.code = &machine_code_provider,
-		.data = &machine,
+		.data = machine,
 		.without_source = !options->embed_source,
 		.without_instructions = !options->embed_asm};
 	struct page_options page = {
@@ -104,6 +104,20 @@ static struct error *draw_page(
 	struct error *err = page_write(sink, anonymous, &plain, &page);
 
 	profile_destroy(anonymous);
+	return err;
+}
+
+static struct error *draw_page(
+	const struct report_options *options, const struct profile *profile, struct sink *sink)
+{
+	struct machine_code machine = {0};
+	struct error *err =
+		options->debuginfod ? build_source_debuginfod(0, &machine.source) : NULL;
+
+	if (err == NULL)
+		err = write_page(options, profile, &machine, sink);
+	build_source_heed_interrupt(machine.source);
+	build_source_destroy(machine.source);
 	return err;
 }
 

@@ -50,12 +50,21 @@ static void remark_file(struct code_search *s, const struct code_file *file, boo
 			STR_ARG(file->path));
 }
 
+static struct str build_id_of(const struct code_search *s)
+{
+	object_id object = s->profile->functions[s->function.i].object;
+
+	return object.i == NO_ID
+		       ? STR("")
+		       : profile_string(s->profile, s->profile->objects[object.i].build_id);
+}
+
 static void add_file(
 	struct code_search *s, const struct annotate_wanted *wanted, struct str path, bool is_own)
 {
 	if (path.size == 0 || has_file(s, path))
 		return;
-	struct code_file file = wanted->code->source(wanted->data, path, s->arena);
+	struct code_file file = wanted->code->source(wanted->data, path, build_id_of(s), s->arena);
 
 	remark_file(s, &file, is_own);
 	vec_push(&s->files, (struct listing_file){path, file.path, file.lines, file.line_count});

@@ -44,8 +44,12 @@ struct code_search {
 struct code_provider {
 	/* Adds the function's instructions, or a remark on why there are none. */
 	void (*instructions)(const void *data, struct code_search *search);
-	/* A source file by its path in the profile. */
-	struct code_file (*source)(const void *data, struct str path, struct arena *arena);
+	/*
+	 * A source file by its path in the profile.  build_id: of the load object that was compiled
+	 * from it; empty: unknown.
+	 */
+	struct code_file (*source)(
+		const void *data, struct str path, struct str build_id, struct arena *arena);
 };
 
 struct annotate_wanted {

@@ -159,10 +159,11 @@ static void record_instructions(const void *data, struct code_search *search)
 	*r->remark_count = search->remarks->items.count;
 }
 
-static struct code_file record_source(const void *data, struct str path, struct arena *arena)
+static struct code_file record_source(
+	const void *data, struct str path, struct str build_id, struct arena *arena)
 {
 	struct writing *w = ((const struct recorded *)data)->writing;
-	struct code_file file = w->wanted->code->source(w->wanted->data, path, arena);
+	struct code_file file = w->wanted->code->source(w->wanted->data, path, build_id, arena);
 	uint64_t hash = hash_bytes(path.data, path.size);
 	uint32_t value;
 
@@ -547,8 +548,10 @@ static void carried_instructions(const void *data, struct code_search *search)
 			"no instructions: the page carries those of heavy functions only");
 }
 
-static struct code_file carried_source(const void *data, struct str path, struct arena *arena)
+static struct code_file carried_source(
+	const void *data, struct str path, struct str build_id, struct arena *arena)
 {
+	(void)build_id;
 	const struct carried_code *c = data;
 
 	for (size_t i = 0; c && i < c->files.count; i++)

@@ -14,6 +14,7 @@
 #include "obj/object_open.h"
 #include "obj/objfile.h"
 #include "obj/symtab.h"
+#include "symbolize/build_source.h"
 #include "symbolize/symbolize.h"
 
 /* Checks that the object's path is a file that has not changed since. */
@@ -171,11 +172,30 @@ static void find_instructions(const void *data, struct code_search *s)
 			STR_ARG(profile_module(s->profile, id)), object_kind_names[object->kind]);
 }
 
-static struct code_file find_source(const void *data, struct str path, struct arena *arena)
+/* Asks the further source for a file of that build; if it has none, *file says why. */
+static void fetch_source(const struct machine_code *machine, struct str path, struct str build_id,
+	struct source_file *file, struct arena *arena)
+{
+	char *problem = NULL;
+	char *fetched = build_source_find_text(machine->source, build_id, path, &problem);
+
+	if (fetched)
+		*file = source_file_read_at(fetched, path, arena);
+	else
+		file->problem = arena_printf(arena, "%.*s: not found here, and %s", STR_ARG(path),
+			problem ? problem : "no server has it");
+	free(problem);
+	free(fetched);
+}
+
+static struct code_file find_source(
+	const void *data, struct str path, struct str build_id, struct arena *arena)
 {
 	const struct machine_code *machine = data;
 	struct source_file file = source_file_read(path, &machine->map, machine->root, arena);
 
+	if (file.problem && machine->source)
+		fetch_source(machine, path, build_id, &file, arena);
 	return (struct code_file){
 		file.path, file.lines, file.line_count, file.changed_unix_ns, file.problem};
 }

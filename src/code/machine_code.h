@@ -7,11 +7,18 @@
 #include "obj/disassemble.h"
 #include "obj/source_file.h"
 
+struct build_source;
+
 /* The data of machine_code_provider. */
 struct machine_code {
 	struct source_map map;
 	/* Sources and load objects below this folder only; NULL: any.  Borrowed. */
 	const struct source_root *root;
+	/*
+	 * Asked for source files that this machine lacks; NULL: only this machine's are used.
+	 * Without a root only.  Borrowed.
+	 */
+	struct build_source *source;
 	enum disassemble_syntax syntax;
 };
 

@@ -19,15 +19,14 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/cursor.h"
 #include "base/vec.h"
+#include "obj/build_id.h"
 #include "obj/section_unpack.h"
 
 /* Bounds on what a file may make us allocate. */
 #define SECTION_SIZE_MAX  SECTION_UNPACK_MAX
 #define NOTES_SIZE_MAX	  ((uint64_t)1 << 20)
 #define SEGMENT_COUNT_MAX 65536
-#define BUILD_ID_SIZE_MAX 64
 
 /* Smaller packed sections are not worth storing: they unpack fast. */
 #define STORE_MIN ((size_t)64 << 10)
@@ -44,7 +43,7 @@ struct objfile {
 	char *name;
 	GElf_Ehdr header;
 	size_t section_names; /* index of the section that holds the names, 0: none */
-	char build_id[2 * BUILD_ID_SIZE_MAX + 1];
+	build_id_text build_id;
 	size_t build_id_size;
 	VEC(struct objfile_segment) segments;
 	uint64_t eh_frame_hdr_off, eh_frame_hdr_addr,
@@ -64,48 +63,14 @@ static const uint8_t *file_chunk(struct objfile *file, uint64_t offset, uint64_t
 	return data && data->d_size == size ? data->d_buf : NULL;
 }
 
-static void set_build_id(struct objfile *file, const uint8_t *id, size_t size)
-{
-	static const char digits[] = "0123456789abcdef";
-
-	for (size_t i = 0; i < size; i++) {
-		file->build_id[2 * i] = digits[id[i] >> 4];
-		file->build_id[2 * i + 1] = digits[id[i] & 15];
-	}
-	file->build_id_size = 2 * size;
-}
-
-static void find_build_id_in_notes(
-	struct objfile *file, const uint8_t *bytes, size_t size, uint64_t alignment)
-{
-	uint64_t pad = alignment == 8 ? 7 : 3;
-	struct cursor c;
-
-	cursor_init(&c, bytes, size, file->name, 0);
-	while (cursor_ok(&c) && cursor_left(&c) >= 12) {
-		uint32_t name_size = cursor_u32(&c), id_size = cursor_u32(&c);
-		uint32_t type = cursor_u32(&c);
-		const uint8_t *name = cursor_bytes(&c, name_size);
-		cursor_skip(&c, -cursor_offset(&c) & pad);
-		const uint8_t *id = cursor_bytes(&c, id_size);
-		if (id && name && type == NT_GNU_BUILD_ID && name_size == 4 &&
-			memcmp(name, "GNU", 4) == 0 && id_size && id_size <= BUILD_ID_SIZE_MAX) {
-			set_build_id(file, id, id_size);
-			return;
-		}
-		/* The last note may lack padding. */
-		uint64_t padding = -cursor_offset(&c) & pad;
-		cursor_skip(&c, padding < cursor_left(&c) ? padding : cursor_left(&c));
-	}
-}
-
 static void take_notes(struct objfile *file, const GElf_Phdr *ph)
 {
 	if (file->build_id_size || ph->p_filesz > NOTES_SIZE_MAX)
 		return;
 	const uint8_t *notes = file_chunk(file, ph->p_offset, ph->p_filesz);
 	if (notes)
-		find_build_id_in_notes(file, notes, ph->p_filesz, ph->p_align);
+		file->build_id_size =
+			build_id_in_notes(notes, ph->p_filesz, ph->p_align, file->build_id);
 }
 
 static void take_segments(struct objfile *file)
@@ -144,7 +109,8 @@ static void take_note_sections(struct objfile *file)
 			continue;
 		const uint8_t *notes = file_chunk(file, sh.sh_offset, sh.sh_size);
 		if (notes)
-			find_build_id_in_notes(file, notes, sh.sh_size, sh.sh_addralign);
+			file->build_id_size = build_id_in_notes(
+				notes, sh.sh_size, sh.sh_addralign, file->build_id);
 	}
 }
 
@@ -266,6 +232,11 @@ bool objfile_is_64bit(const struct objfile *file)
 bool objfile_is_big_endian(const struct objfile *file)
 {
 	return file->header.e_ident[EI_DATA] == ELFDATA2MSB;
+}
+
+bool objfile_is_relocatable(const struct objfile *file)
+{
+	return file->header.e_type == ET_REL;
 }
 
 uint64_t objfile_entry(const struct objfile *file)

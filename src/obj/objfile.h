@@ -41,6 +41,8 @@ struct str objfile_build_id(const struct objfile *file);
 unsigned int objfile_machine(const struct objfile *file);
 bool objfile_is_64bit(const struct objfile *file);
 bool objfile_is_big_endian(const struct objfile *file);
+/* Whether it is what a compiler wrote, or a kernel module: without segments and addresses. */
+bool objfile_is_relocatable(const struct objfile *file);
 /* The obj_addr where execution begins, 0: none (most libraries). */
 uint64_t objfile_entry(const struct objfile *file);
 

@@ -169,3 +169,11 @@ struct source_file source_file_read(struct str path, const struct source_map *ma
 	}
 	return file;
 }
+
+struct source_file source_file_read_at(const char *opened, struct str path, struct arena *arena)
+{
+	struct source_file file = {.path = arena_str(arena, path)};
+
+	read_lines(&file, opened, arena);
+	return file;
+}

@@ -33,7 +33,7 @@ struct source_file {
 	struct str path;	 /* where it was found; empty: nowhere */
 	const struct str *lines; /* [line_count], line 1 first, without their ends */
 	size_t line_count;
-	uint64_t changed_unix_ns; /* when it was last written */
+	uint64_t changed_unix_ns; /* when it was last written; 0: unknown */
 	const char *problem;	  /* why there are no lines, a sentence; NULL: there are */
 };
 
@@ -48,5 +48,7 @@ struct source_file {
  */
 struct source_file source_file_read(struct str path, const struct source_map *map,
 	const struct source_root *root, struct arena *arena);
+/* Reads the file at `opened`, which is a copy of the one at `path`; its age is unknown. */
+struct source_file source_file_read_at(const char *opened, struct str path, struct arena *arena);
 
 #endif

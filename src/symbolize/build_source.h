@@ -19,14 +19,30 @@ enum build_part {
 	BUILD_CODE,  /* the program or library itself */
 };
 
+struct build_wanted {
+	struct str build_id;
+	enum build_part part;
+	/*
+	 * Of a kernel module, such as "snd_hda"; else empty.  Files of packed modules are not
+	 * unpacked to look for their build IDs unless they have that name.
+	 */
+	struct str module;
+};
+
 struct build_source {
 	/*
 	 * The path of a file, which the caller frees; NULL: there is none.  Then *problem may be
 	 * set to a sentence (owned by the caller), if that is not simply because nobody has it.
 	 * build_id: lower-case hex, at least 6 digits.
 	 */
-	char *(*find)(struct build_source *source, struct str build_id, enum build_part part,
-		char **problem);
+	char *(*find)(
+		struct build_source *source, const struct build_wanted *wanted, char **problem);
+	/*
+	 * The same for a source file that the build was compiled from, by the path in its debug
+	 * information.  NULL: it has none.
+	 */
+	char *(*find_text)(
+		struct build_source *source, struct str build_id, struct str path, char **problem);
 	void (*destroy)(struct build_source *source);
 	char *name;	     /* for messages: the folder's path, "debuginfod" */
 	bool is_network;     /* asking costs time, and servers learn what is asked for */
@@ -34,14 +50,27 @@ struct build_source {
 };
 
 void build_source_destroy(struct build_source *source);
+/* If SIGINT arrived while asking, ends the process as SIGINT does.  source may be NULL. */
+void build_source_heed_interrupt(const struct build_source *source);
 /* find, for build IDs of any form: nothing is looked for unless it is hex, and long enough. */
 char *build_source_find(
 	struct build_source *source, struct str build_id, enum build_part part, char **problem);
+/* The same for a file of the kernel or of a module. */
+char *build_source_find_module(
+	struct build_source *source, const struct build_wanted *wanted, char **problem);
+
+/*
+ * A source file of the build, by its absolute path; NULL, as above, also for other paths: they come
+ * from a file, and become part of a URL.
+ */
+char *build_source_find_text(
+	struct build_source *source, struct str build_id, struct str path, char **problem);
 
 /*
  * A folder: .build-id/xx/yyyy.debug in it, or in usr/lib/debug below it, else any ELF file below it
- * with that build ID.  It is searched once, when a file is first needed: no links are followed, and
- * no other file systems entered.  ERROR_SYSTEM if it cannot be opened.
+ * with that build ID, modules of the kernel also if they are packed.  It is searched once, when a
+ * file is first needed: no links are followed, and no other file systems entered.  ERROR_SYSTEM if
+ * it cannot be opened.
  */
 must_use struct error *build_source_folder(const char *path, struct build_source **source);
 

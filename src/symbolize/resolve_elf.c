@@ -59,6 +59,21 @@ static void open_debug(struct elf_source *source, struct resolve_job *job)
 	source->places.find = further ? find_debug : NULL;
 }
 
+static void open_tables(struct elf_source *source, struct resolve_job *job)
+{
+	objfile_set_store(source->object, &job->symbolizer->sections);
+	if (source->debug)
+		objfile_set_store(source->debug, &job->symbolizer->sections);
+	source->info = debug_info_open(source->object, source->debug, &source->places,
+		source->debug ? str_from(objfile_name(source->debug)) : STR(""));
+}
+
+static void close_tables(struct elf_source *source)
+{
+	debug_info_close(source->info);
+	symtab_destroy(source->symtab);
+}
+
 static bool source_open(struct elf_source *source, struct resolve_job *job)
 {
 	*source = (struct elf_source){.places = {.known_path = job->object->path,
@@ -67,18 +82,13 @@ static bool source_open(struct elf_source *source, struct resolve_job *job)
 	if (source->object == NULL)
 		return false;
 	open_debug(source, job);
-	objfile_set_store(source->object, &job->symbolizer->sections);
-	if (source->debug)
-		objfile_set_store(source->debug, &job->symbolizer->sections);
-	source->info = debug_info_open(source->object, source->debug, &source->places,
-		source->debug ? str_from(objfile_name(source->debug)) : STR(""));
+	open_tables(source, job);
 	return true;
 }
 
 static void source_close(struct elf_source *source)
 {
-	debug_info_close(source->info);
-	symtab_destroy(source->symtab);
+	close_tables(source);
 	objfile_close(source->debug);
 	objfile_close(source->object);
 }
@@ -226,12 +236,29 @@ static void source_answer(struct elf_source *source, struct resolve_job *job)
 		else if (!answer_from_symtab(source, job, which[k]))
 			nameless++;
 	}
+	if (source->info && debug_info_problem(source->info))
+		resolve_problem(job, "%.*s: %s", STR_ARG(job->object->path),
+			debug_info_problem(source->info));
+	job->status->found_file = true;
 	job->status->has_lines = source->info != NULL;
 	job->status->has_names =
 		source->info || nameless == 0 || (source->symtab && symtab_is_full(source->symtab));
 	free(found);
 	free(which);
 	free(addrs);
+}
+
+void resolve_in_file(struct resolve_job *job, struct objfile *file)
+{
+	struct elf_source source = {.object = file,
+		.places = {.object_path = str_from(objfile_name(file)),
+			.debug_directory = job->symbolizer->debug_directory,
+			.find = job->symbolizer->options.source ? find_debug : NULL,
+			.find_context = job}};
+
+	open_tables(&source, job);
+	source_answer(&source, job);
+	close_tables(&source);
 }
 
 static void elf_resolve(struct resolve_job *job)
@@ -241,11 +268,7 @@ static void elf_resolve(struct resolve_job *job)
 
 	if (!source_open(&source, job))
 		return;
-	job->status->found_file = true;
 	source_answer(&source, job);
-	if (source.info && debug_info_problem(source.info))
-		resolve_problem(job, "%.*s: %s", STR_ARG(job->object->path),
-			debug_info_problem(source.info));
 	source_close(&source);
 	job->is_costly = clock_monotonic_ns() - start_ns > job->symbolizer->options.costly_ns;
 }

@@ -12,6 +12,8 @@ static void kernel_resolve(struct resolve_job *job)
 	struct kernel_names *names = job->symbolizer->kernel_names;
 	struct str name;
 
+	if (job->object->is_other_kernel)
+		return;
 	for (size_t i = 0; i < job->count; i++)
 		if (!job->is_known[i] && kernel_names_find(names, job->obj_addrs[i], &name))
 			resolve_with_name(job, i, name, STR(""));

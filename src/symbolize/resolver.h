@@ -59,6 +59,7 @@ extern const struct resolver resolver_cache;
 extern const struct resolver resolver_elf;
 extern const struct resolver resolver_jitdump;
 extern const struct resolver resolver_kernel;
+extern const struct resolver resolver_kernel_file;
 extern const struct resolver resolver_perfmap;
 extern const struct resolver resolver_starts;
 
@@ -76,6 +77,11 @@ struct objfile *resolve_open_here(struct resolve_job *job);
  * other files may be; it lives as long as the object and the file.
  */
 struct objfile *resolve_open_object(struct resolve_job *job, struct str *home);
+/*
+ * Answers from the debug information and the symbol tables of an open ELF file, without its debug
+ * file.  The job's addresses are the file's.
+ */
+void resolve_in_file(struct resolve_job *job, struct objfile *file);
 /* Sets the status's problem to a copy of the sentence, unless there is one already. */
 void resolve_problem(struct resolve_job *job, const char *format, ...) printf_like(2, 3);
 

@@ -29,6 +29,8 @@
 
 struct client;
 typedef int find_fn(struct client *, const unsigned char *build_id, int size, char **path);
+typedef int find_text_fn(
+	struct client *, const unsigned char *build_id, int size, const char *source, char **path);
 
 struct debuginfod_source {
 	struct build_source base;
@@ -36,6 +38,7 @@ struct debuginfod_source {
 	struct client *client;
 	void (*end)(struct client *);
 	find_fn *find_debug, *find_code;
+	find_text_fn *find_text;
 	unsigned int asked;
 	int silence; /* the error of a server that did not answer, so no more is asked for; 0 */
 };
@@ -48,18 +51,30 @@ static void on_interrupt(int number)
 	interrupted = 1;
 }
 
+/* What a server is asked for. */
+struct question {
+	struct str build_id;
+	enum build_part part;
+	struct str text; /* path of a source file; empty: ask for the part */
+};
+
 /* Asks a server; SIGINT ends only the request. */
-static int ask(struct debuginfod_source *s, find_fn *find, struct str build_id, char **path)
+static int ask(struct debuginfod_source *s, const struct question *question, char **path)
 {
 	struct sigaction stop = {.sa_handler = on_interrupt}, before;
-	char *id = xstrndup(build_id.data, build_id.size);
+	char *id = xstrndup(question->build_id.data, question->build_id.size);
+	char *text = xstrndup(question->text.data, question->text.size);
+	/* Size 0: it is text. */
+	const unsigned char *bytes = (const unsigned char *)id;
+	find_fn *find = question->part == BUILD_DEBUG ? s->find_debug : s->find_code;
 
 	interrupted = 0;
 	sigaction(SIGINT, &stop, &before);
-	/* Size 0: it is text. */
-	int fd = find(s->client, (const unsigned char *)id, 0, path);
+	int fd = text[0] ? s->find_text(s->client, bytes, 0, text, path)
+			 : find(s->client, bytes, 0, path);
 	sigaction(SIGINT, &before, NULL);
 	s->base.is_interrupted = interrupted;
+	free(text);
 	free(id);
 	return fd;
 }
@@ -70,10 +85,10 @@ static bool is_answer(int code)
 	return code == ENOENT || code == EBADMSG || code == ENODATA || code == EFBIG;
 }
 
-static char *debuginfod_find(
-	struct build_source *source, struct str build_id, enum build_part part, char **problem)
+/* The path of the file that a server sent; NULL: none did. */
+static char *fetch(struct debuginfod_source *s, const struct question *question, char **problem)
 {
-	struct debuginfod_source *s = (struct debuginfod_source *)source;
+	struct build_source *source = &s->base;
 	char *path = NULL, *copy;
 
 	if (s->silence || source->is_interrupted) {
@@ -88,7 +103,7 @@ static char *debuginfod_find(
 			*problem = xasprintf("not asked for, after %d other files", ASKED_MAX);
 		return NULL;
 	}
-	int fd = ask(s, part == BUILD_DEBUG ? s->find_debug : s->find_code, build_id, &path);
+	int fd = ask(s, question, &path);
 	if (fd >= 0) {
 		close(fd);
 		copy = xstrdup(path);
@@ -101,6 +116,20 @@ static char *debuginfod_find(
 	if (*problem == NULL)
 		*problem = xasprintf("the debuginfod server did not send it: %s", strerror(-fd));
 	return NULL;
+}
+
+static char *debuginfod_find(
+	struct build_source *source, const struct build_wanted *wanted, char **problem)
+{
+	return fetch((struct debuginfod_source *)source,
+		&(struct question){.build_id = wanted->build_id, .part = wanted->part}, problem);
+}
+
+static char *debuginfod_find_text(
+	struct build_source *source, struct str build_id, struct str path, char **problem)
+{
+	return fetch((struct debuginfod_source *)source,
+		&(struct question){.build_id = build_id, .text = path}, problem);
 }
 
 static void debuginfod_destroy(struct build_source *source)
@@ -166,7 +195,8 @@ static struct error *load(struct debuginfod_source *s)
 	s->end = (void (*)(struct client *))dlsym(s->library, "debuginfod_end");
 	s->find_debug = (find_fn *)dlsym(s->library, "debuginfod_find_debuginfo");
 	s->find_code = (find_fn *)dlsym(s->library, "debuginfod_find_executable");
-	if (begin && set_progress && s->end && s->find_debug && s->find_code)
+	s->find_text = (find_text_fn *)dlsym(s->library, "debuginfod_find_source");
+	if (begin && set_progress && s->end && s->find_debug && s->find_code && s->find_text)
 		s->client = begin();
 	if (s->client == NULL)
 		return error_new(
@@ -189,6 +219,7 @@ struct error *build_source_debuginfod(uint64_t timeout_ns, struct build_source *
 	struct debuginfod_source *s = xalloc(sizeof(*s));
 
 	s->base = (struct build_source){.find = debuginfod_find,
+		.find_text = debuginfod_find_text,
 		.destroy = debuginfod_destroy,
 		.name = xstrdup("debuginfod"),
 		.is_network = true};

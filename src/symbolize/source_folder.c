@@ -3,7 +3,8 @@
  * system.
  *
  * The tree of build IDs that distributions and debuggers use answers at once.  Else all ELF files
- * below the folder are opened, once, and listed with what they have.
+ * below the folder are opened, once, and listed with what they have.  Packed kernel modules, some
+ * thousands in each kernel, are unpacked only when one of their name is needed.
  */
 #include "symbolize/build_source.h"
 
@@ -19,6 +20,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "obj/debugfile.h"
+#include "obj/kernel_file.h"
 #include "obj/objfile.h"
 
 /* Bounds for a search in the wrong place. */
@@ -39,7 +41,8 @@ struct folder_source {
 	struct arena *arena;
 	struct str_table ids; /* index into builds */
 	VEC(struct build) builds;
-	VEC(char *) folders; /* to search */
+	VEC(const char *) packed; /* modules that were not looked into; NULL: done; in the arena */
+	VEC(char *) folders;	  /* to search */
 	dev_t device;
 };
 
@@ -90,6 +93,10 @@ static void scan_file(struct folder_source *s, const char *path)
 {
 	struct objfile *file;
 
+	if (kernel_module_is_packed(str_from(path))) {
+		vec_push(&s->packed, arena_str(s->arena, str_from(path)).data);
+		return;
+	}
 	if (!is_elf(path))
 		return;
 	struct error *err = objfile_open(path, &file);
@@ -99,6 +106,43 @@ static void scan_file(struct folder_source *s, const char *path)
 	}
 	add_object(s, file, path);
 	objfile_close(file);
+}
+
+static struct error *scan_packed_file(struct folder_source *s, const char *path)
+{
+	struct file_bytes bytes;
+	struct objfile *file;
+	struct error *err = kernel_module_read(path, &bytes);
+
+	if (err)
+		return err;
+	err = objfile_open_memory(bytes.data, bytes.size, path, &file);
+	if (err == NULL) {
+		add_object(s, file, path);
+		objfile_close(file);
+	}
+	file_bytes_deinit(&bytes);
+	return err;
+}
+
+/* Lists the builds of packed files of a module; each is unpacked once. */
+static void scan_packed(struct folder_source *s, struct str module, char **problem)
+{
+	struct strbuf name = {0};
+
+	for (size_t i = 0; i < s->packed.count; i++) {
+		const char *path = s->packed.data[i];
+
+		if (path == NULL || !kernel_module_name(str_from(path), &name) ||
+			!str_equal(strbuf_str(&name), module))
+			continue;
+		s->packed.data[i] = NULL;
+		struct error *err = scan_packed_file(s, path);
+		if (err && *problem == NULL)
+			*problem = xstrdup(err->message);
+		error_destroy(err);
+	}
+	strbuf_deinit(&name);
 }
 
 /* Takes an entry of a folder: files at once, folders later. */
@@ -178,19 +222,21 @@ static char *find_in_tree(const struct folder_source *s, struct str id, enum bui
 }
 
 static char *folder_find(
-	struct build_source *source, struct str id, enum build_part part, char **problem)
+	struct build_source *source, const struct build_wanted *wanted, char **problem)
 {
 	struct folder_source *s = (struct folder_source *)source;
-	char *path = find_in_tree(s, id, part);
+	char *path = find_in_tree(s, wanted->build_id, wanted->part);
 	uint32_t number;
 
 	if (path)
 		return path;
 	if (!s->is_scanned)
 		scan(s);
-	if (str_table_find(&s->ids, id, &number)) {
+	if (wanted->module.size)
+		scan_packed(s, wanted->module, problem);
+	if (str_table_find(&s->ids, wanted->build_id, &number)) {
 		const struct build *build = &s->builds.data[number];
-		const char *found = part == BUILD_DEBUG ? build->debug : build->code;
+		const char *found = wanted->part == BUILD_DEBUG ? build->debug : build->code;
 		return found ? xstrdup(found) : NULL;
 	}
 	if (s->is_cut && *problem == NULL)
@@ -204,6 +250,7 @@ static void folder_destroy(struct build_source *source)
 
 	str_table_deinit(&s->ids);
 	vec_deinit(&s->builds);
+	vec_deinit(&s->packed);
 	vec_deinit(&s->folders);
 	arena_destroy(s->arena);
 	free(s->base.name);

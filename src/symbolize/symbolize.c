@@ -18,6 +18,7 @@
 static const struct resolver *const resolvers[] = {
 	&resolver_cache,
 	&resolver_elf,
+	&resolver_kernel_file,
 	&resolver_kernel,
 	&resolver_jitdump,
 	&resolver_perfmap,

@@ -20,6 +20,7 @@
 #include "model/profile.h"
 
 struct build_source;
+struct kernel_mark;
 struct symbolizer;
 
 struct symbolize_options {
@@ -44,8 +45,15 @@ struct symbolize_object {
 		open_path; /* where to open it now, if elsewhere (/proc/PID/root/…); else empty */
 	struct str build_id; /* lower-case hex; if known, a file with a different one is not used */
 	enum object_kind kind;
-	int64_t pid;	   /* OBJECT_JIT: the owner of the perf map; 0: unknown */
-	uint64_t begin_ns; /* OBJECT_JIT: if open_path is not empty, it is a jitdump, and this is
+	int64_t pid; /* OBJECT_JIT: the owner of the perf map; 0: unknown */
+	/*
+	 * OBJECT_KERNEL: where it was in memory, for which the symbolizer's further source may have
+	 * its file.
+	 */
+	const struct kernel_mark *marks;
+	size_t mark_count;
+	bool is_other_kernel; /* OBJECT_KERNEL: the running one has other names */
+	uint64_t begin_ns;    /* OBJECT_JIT: if open_path is not empty, it is a jitdump, and this is
 			    * the time to look up code at */
 };
 

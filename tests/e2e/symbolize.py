@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import threading
 import time
+import urllib.parse
 
 import harness
 import recording
@@ -49,6 +50,9 @@ int main(int count, char **arguments)
 }
 """
 NAMES = {"main", "first", "second"}
+# The C runtime's part of every program, which runs before and after main: a sample may be in it.
+RUNTIME = {"_start", "_init", "_fini", "frame_dummy", "register_tm_clones", "deregister_tm_clones",
+	"__do_global_ctors_aux", "__do_global_dtors_aux", "_dl_relocate_static_pie"}
 
 
 class Stripped:
@@ -93,8 +97,8 @@ def rows(r, view="functions"):
 
 
 def names(r):
-	"""Those of functions of the program, but for its start-up code, which may be sampled or not."""
-	return {row["name"] for row in rows(r) if row["module"] == "app" and row["name"] != "_start"}
+	"""Those of functions of the program, but for the C runtime's, which may be sampled or not."""
+	return {row["name"] for row in rows(r) if row["module"] == "app"} - RUNTIME
 
 
 def figures(r):
@@ -498,6 +502,100 @@ def test_no_request_unless_asked(folder):
 		harness.check(harness.sonde("record", "-o", folder / "again.prof", s.program, env=env))
 		symbolize(r.path, s.folder, env=env)
 		assert server.asked == [], server.asked
+
+
+# ---- source files from debuginfod ----
+
+
+class WithoutSource:
+	"""A recording of a program whose source file is gone from where it was compiled."""
+
+	def __init__(self, folder):
+		recording.needs_sampling()
+		source = folder / "a b" / "app.c"
+		source.parent.mkdir()
+		source.write_text(SOURCE % harness.work(200))
+		self.program = folder / "app"
+		compiler = os.environ.get("CC", "cc").split()
+		harness.check(harness.run(*compiler, "-O2", "-g", "-Wl,--build-id", source, "-o", self.program))
+		self.source = source.read_bytes()
+		self.request = f"/buildid/{build_id(self.program)}/source{source}"
+		self.recording = recording.record(folder, self.program)
+		source.unlink()
+		self.cache = folder / "cache"
+
+	def run(self, urls, *options, status=0, **env):
+		return harness.check(harness.sonde(*options, env={"DEBUGINFOD_URLS": urls, "XDG_CACHE_HOME": str(self.cache),
+			"DEBUGINFOD_CACHE_PATH": str(self.cache), "DEBUGINFOD_TIMEOUT": None, **env}), status)
+
+	def annotate(self, urls, *options, **more):
+		return self.run(urls, "annotate", self.recording.path, "second", "--source", *options, **more).out
+
+	def asked(self, server):
+		return [urllib.parse.unquote(path) for path in server.asked]
+
+
+def test_annotate_fetches_sources_if_asked(folder):
+	needs_client()
+	s = WithoutSource(folder)
+	with serving("good", s.source) as server:
+		assert "no source:" in s.annotate(server.url) and server.asked == []
+		text = s.annotate(server.url, "--debuginfod")
+		assert "x = inner(x) + 2;" in text and "no source" not in text, text
+		assert s.asked(server) == [s.request], server.asked
+		# The client keeps it.
+		assert s.annotate(server.url, "--debuginfod") == text and len(server.asked) == 1, server.asked
+		# This machine's files come first.
+		moved = folder / "moved"
+		moved.mkdir()
+		(moved / "app.c").write_bytes(s.source.replace(b"+ 2;", b"+ 2; // here"))
+		text = s.annotate(server.url, "--debuginfod", "--source-map", f"{folder / 'a b'}={moved}")
+		assert "// here" in text and len(server.asked) == 1, (text, server.asked)
+	assert "DEBUGINFOD_URLS names no server" in s.run("", "annotate", s.recording.path, "second", "--debuginfod",
+		status=2).err
+
+
+def test_servers_without_the_source(folder):
+	"""Figures are shown, with the reason why there is no source."""
+	needs_client()
+	s = WithoutSource(folder)
+	for manner, body, reason in (("missing", b"", "no server has it"),
+		("cut", s.source, "no server has it"), ("whole", b"\0\1\2", "not a text file")):
+		with serving(manner, body) as server:
+			text = s.annotate(server.url, "--debuginfod", XDG_CACHE_HOME=str(folder / manner),
+				DEBUGINFOD_CACHE_PATH=str(folder / manner))
+			assert s.asked(server)[0] == s.request, server.asked
+		assert "no source:" in text and reason in text and "second" in text, (manner, text)
+	with serving("hangs") as server:
+		text = s.annotate(server.url, "--debuginfod", DEBUGINFOD_TIMEOUT="1", DEBUGINFOD_CACHE_PATH=str(folder / "new"))
+		assert "did not send it" in text and len(server.asked) == 1, (text, server.asked)
+		env = dict(os.environ, DEBUGINFOD_URLS=server.url, DEBUGINFOD_CACHE_PATH=str(folder / "newer"),
+			DEBUGINFOD_TIMEOUT="3600")
+		child = subprocess.Popen([harness.SONDE, "annotate", s.recording.path, "second", "--debuginfod"], env=env,
+			stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+		while len(server.asked) < 2:
+			assert child.poll() is None, child.communicate()
+			time.sleep(0.01)
+		child.send_signal(signal.SIGINT)
+		told = child.communicate(timeout=60 * harness.PATIENCE)
+		assert child.returncode == -signal.SIGINT and told[0] == b"", (child.returncode, told)
+
+
+def test_a_page_with_fetched_sources(folder):
+	needs_client()
+	s = WithoutSource(folder)
+	page = folder / "page.html"
+	report = "report", s.recording.path, "--format", "html", "-o", page, "--embed"
+	with serving("good", s.source) as server:
+		done = harness.sonde(*report, "source")
+		if "built without" in done.err:
+			raise harness.Skip("sonde was built without pages")
+		harness.check(done)
+		size = page.stat().st_size
+		assert server.asked == []
+		s.run(server.url, *report, "source", "--debuginfod")
+		assert s.asked(server) == [s.request] and page.stat().st_size > size, (server.asked, size)
+		assert "--embed source" in s.run(server.url, *report, "asm", "--debuginfod", status=2).err
 
 
 def test_without_servers(folder):

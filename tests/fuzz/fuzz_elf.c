@@ -8,7 +8,9 @@
 #include "../cfi_bytes.h"
 #include "../elf_image.h"
 #include "../fake_stack.h"
+#include "obj/module_image.h"
 #include "obj/objfile.h"
+#include "obj/symtab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t fuzz_seed(size_t n, uint8_t *data, size_t capacity);
@@ -62,6 +64,29 @@ static void ask_for_rules(struct objfile *file)
 	cfi_table_destroy(table);
 }
 
+/* Reads the file as a module of the kernel, at an address or with that of one section. */
+static void ask_as_module(struct objfile *file, struct str bytes)
+{
+	const struct kernel_mark marks[] = {
+		{STR(".text"), 0xffffffffc0100000}, {STR(""), 0xffffffffc0200000}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
+		struct strbuf image = {0};
+		struct objfile *loaded = NULL;
+		struct error *err = module_image_make(file, bytes, &marks[i], 1, &image);
+
+		if (err == NULL)
+			err = objfile_open_memory(image.data, image.size, "image", &loaded);
+		if (err == NULL) {
+			ask_for_sections(loaded);
+			symtab_destroy(symtab_create(loaded, NULL));
+		}
+		objfile_close(loaded);
+		error_destroy(err);
+		strbuf_deinit(&image);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct objfile *file;
@@ -74,6 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ask_for_segments(file);
 	ask_for_sections(file);
 	ask_for_rules(file);
+	ask_as_module(file, (struct str){(const char *)data, size});
 	objfile_close(file);
 	return 0;
 }

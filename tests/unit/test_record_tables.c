@@ -16,9 +16,14 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "../scratch.h"
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/file.h"
+#include "formats/sonde/layout/capture_chunk.h"
+#include "formats/sonde/layout/capture_rows.h"
 #include "record/file/capture_compact.h"
+#include "record/processes/kernel_map.h"
 #include "record/processes/object_table.h"
 #include "record/processes/proc.h"
 #include "record/stacks/stack_memory.h"
@@ -404,23 +409,107 @@ static void test_maps_lines(void **state)
 	assert_false(maps_line_parse(STR("nonsense"), &m));
 }
 
+/* A machine's /proc and /sys, with two modules; the second one's sections cannot be read. */
+static bool make_kernel(const char *root)
+{
+	return scratch_run(root,
+		"mkdir -p proc sys/kernel sys/module/ext4/notes sys/module/ext4/sections "
+		"sys/module/loop/notes && "
+		"printf 'ext4 8192 1 - Live 0xffffffffc0100000 (E)\\n"
+		"nonsense\\nhidden 4096 0 - Live 0x0000000000000000\\n"
+		"loop 4096 0 - Live 0xffffffffc0200000\\n' >proc/modules && "
+		"printf '0000000000000000 A __per_cpu_start\\n"
+		"ffffffff9d600000 T _text\\nffffffff9d600000 T _stext\\n' >proc/kallsyms && "
+		"printf '\\004\\0\\0\\0\\002\\0\\0\\0\\003\\0\\0\\0GNU\\0\\253\\315\\0\\0' "
+		">sys/kernel/notes && "
+		"sed 's/\\xab/\\x12/' sys/kernel/notes >sys/module/ext4/notes/.note.gnu.build-id "
+		"&& "
+		"cd sys/module/ext4/sections && echo 0xffffffffc0101000 >.text.unlikely && "
+		"echo 0xffffffffc0100000 >.text && echo 0xffffffffc0180000 >.data && "
+		"echo 0xffffffffc0140000 >.init.text && echo 0x0000000000000000 >.exit.text");
+}
+
+/* The marks that were written, as lines of text. */
+static void written_marks(struct fixture *f, struct strbuf *text)
+{
+	struct capture_unpacker *unpacker = capture_unpacker_create();
+	struct capture_scan scan;
+	struct capture_chunk chunk;
+	struct capture_mark mark;
+	struct file_bytes bytes;
+	struct cursor payload;
+
+	capture_writer_write(f->writer);
+	assert_null(file_read(f->path, 0, &bytes));
+	capture_scan_init(&scan, bytes.data, bytes.size);
+	while (capture_scan_next(&scan, &chunk)) {
+		if (chunk.type != CAPTURE_CHUNK_MARKS)
+			continue;
+		assert_null(capture_unpack(unpacker, &chunk, f->path, &payload));
+		while (capture_get_mark(&payload, &mark))
+			strbuf_printf(text, "%u '%.*s' %llx\n", mark.object, STR_ARG(mark.name),
+				(unsigned long long)mark.va);
+	}
+	file_bytes_deinit(&bytes);
+	capture_unpacker_destroy(unpacker);
+}
+
+static void check_object(const struct fixture *f, uint32_t object, const char *path, const char *id)
+{
+	struct object_info info = object_table_info(f->objects, object);
+
+	assert_int_equal(info.kind, CAPTURE_OBJECT_KERNEL);
+	assert_true(str_equal(info.path, str_from(path)));
+	assert_true(str_equal(info.build_id, str_from(id)));
+}
+
 static void test_kernel_modules(void **state)
 {
 	struct fixture *f = *state;
 	struct kernel_map map;
+	struct strbuf marks = {0};
+	char *root = scratch_create(), expected[256];
 
+	assert_true(make_kernel(root));
 	kernel_map_init(&map, f->objects);
-	map.kernel = object_table_named(f->objects, CAPTURE_OBJECT_KERNEL, STR("[kernel]"));
-	assert_false(kernel_map_add_line(&map, "hidden 4096 0 - Live 0x0000000000000000\n"));
-	assert_false(kernel_map_add_line(&map, "nonsense\n"));
-	assert_true(kernel_map_add_line(&map, "ext4 8192 1 - Live 0xffffffffc0100000 (E)\n"));
-	struct object_info info =
-		object_table_info(f->objects, kernel_map_object(&map, 0xffffffffc0101fff));
-	assert_true(str_equal(info.path, STR("[ext4]")));
-	assert_int_equal(info.kind, CAPTURE_OBJECT_KERNEL);
-	info = object_table_info(f->objects, kernel_map_object(&map, 0xffffffffc0102000));
-	assert_true(str_equal(info.path, STR("[kernel]")));
+	map.root = root;
+	uint32_t ext4 = kernel_map_object(&map, 0xffffffffc0101fff);
+	uint32_t kernel = kernel_map_object(&map, 0xffffffffc0102000);
+	uint32_t loop = kernel_map_object(&map, 0xffffffffc0200000);
+	check_object(f, ext4, "[ext4]", "12cd");
+	check_object(f, kernel, "[kernel]", "abcd");
+	check_object(f, loop, "[loop]", "");
+	assert_int_equal(kernel_map_object(&map, 0xffffffffc0100000), ext4);
+	written_marks(f, &marks);
+	snprintf(expected, sizeof(expected),
+		"%u '_text' ffffffff9d600000\n%u '.text' ffffffffc0100000\n"
+		"%u '.text.unlikely' ffffffffc0101000\n%u '' ffffffffc0200000\n",
+		kernel, ext4, ext4, loop);
+	assert_string_equal(marks.data, expected);
+	strbuf_deinit(&marks);
 	kernel_map_deinit(&map);
+	scratch_destroy(root);
+}
+
+/* Where the kernel hides its addresses, everything is "[kernel]", and nothing says where it is. */
+static void test_a_hidden_kernel(void **state)
+{
+	struct fixture *f = *state;
+	struct kernel_map map;
+	struct strbuf marks = {0};
+	char *root = scratch_create();
+
+	assert_true(scratch_run(root,
+		"mkdir proc && printf 'ext4 8192 1 - Live 0x0000000000000000\\n' >proc/modules && "
+		"printf '0000000000000000 T _text\\n' >proc/kallsyms"));
+	kernel_map_init(&map, f->objects);
+	map.root = root;
+	check_object(f, kernel_map_object(&map, 0xffffffffc0100000), "[kernel]", "");
+	written_marks(f, &marks);
+	assert_int_equal(marks.size, 0);
+	assert_false(kernel_map_add_line(&map, "nonsense\n"));
+	kernel_map_deinit(&map);
+	scratch_destroy(root);
 }
 
 /* ---- stack memory ---- */
@@ -551,6 +640,7 @@ int main(void)
 		cmocka_unit_test(test_tasks_of_a_family),
 		WITH_TABLES(test_maps_are_read_and_resolved),
 		WITH_TABLES(test_kernel_modules),
+		WITH_TABLES(test_a_hidden_kernel),
 		cmocka_unit_test(test_maps_lines),
 		cmocka_unit_test(test_memory_beyond_the_dump),
 		cmocka_unit_test(test_memory_that_changed),

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/cache_directory.h"
 #include "obj/kallsyms.h"
+#include "obj/kernel_file.h"
 #include "obj/objfile.h"
 #include "obj/symtab.h"
 #include "obj/vdso.h"
@@ -464,6 +465,50 @@ static void a_further_folder_has_files_of_a_build(void **state)
 	free(path);
 }
 
+/* A module's sections are where the marks say, in any order. */
+static void a_module_is_where_its_marks_say(void **state)
+{
+	const struct kernel_mark marks[] = {
+		{STR(".text"), 0xffffffffc0500000}, {STR(".text.other"), 0xffffffffc0100000}};
+	const uint64_t addrs[] = {0xffffffffc0100000, 0xffffffffc0500000, 0xffffffffc0900000};
+	struct build_source *source;
+	struct objfile *file;
+
+	if (!scratch_run(*state,
+		    "printf 'int send(int x) { return x; }\\n"
+		    "__attribute__((section(\".text.other\"))) int other(int x) { return x + 1; "
+		    "}\\n'"
+		    " >code.c && cc -g -O1 -c code.c && ld -r --build-id -o code.ko code.o"))
+		skip();
+	char *path = xasprintf("%s/code.ko", (char *)*state);
+	assert_null(objfile_open(path, &file));
+	assert_null(build_source_folder(*state, &source));
+	struct symbolize_options options = {.cache_directory = "", .source = source};
+	struct symbolize_object object = {.path = STR("[code]"),
+		.build_id = objfile_build_id(file),
+		.kind = OBJECT_KERNEL,
+		.marks = marks,
+		.mark_count = ARRAY_SIZE(marks),
+		.is_other_kernel = true};
+	struct answer a = ask(&options, object, addrs, ARRAY_SIZE(addrs));
+
+	check_function(&a.places[0], 0, "other");
+	assert_int_equal(a.places[0].frames[0].line, 2);
+	check_function(&a.places[1], 0, "send");
+	assert_int_equal(a.places[1].frames[0].line, 1);
+	assert_int_equal(a.places[2].count, 0);
+	arena_destroy(a.arena);
+	/* The running kernel's names are not its names. */
+	object.mark_count = 0;
+	a = ask(&options, object, addrs, ARRAY_SIZE(addrs));
+	assert_int_equal(a.places[0].count, 0);
+	assert_non_null(strstr(a.status.problem, "does not have the module's addresses"));
+	arena_destroy(a.arena);
+	build_source_destroy(source);
+	objfile_close(file);
+	free(path);
+}
+
 /* Build IDs become parts of paths and URLs, so nothing else is looked for. */
 static void only_build_ids_are_looked_for(void **state)
 {
@@ -590,6 +635,7 @@ int main(void)
 		IN_FOLDER(functions_have_the_names_that_programs_call),
 		IN_FOLDER(build_ids_are_no_paths),
 		IN_FOLDER(a_further_folder_has_files_of_a_build),
+		IN_FOLDER(a_module_is_where_its_marks_say),
 		IN_FOLDER(only_build_ids_are_looked_for),
 		cmocka_unit_test(the_vdso_is_our_own),
 		cmocka_unit_test(kernel_functions),

@@ -10,6 +10,7 @@
 #include "arch/arch.h"
 #include "base/alloc.h"
 #include "base/file.h"
+#include "obj/build_id.h"
 #include "obj/cfi.h"
 #include "obj/debugfile.h"
 #include "obj/kallsyms.h"
@@ -95,28 +96,12 @@ uint32_t perf_data_objects_add(
 
 /* ---- the kernel ---- */
 
-/* Makes "/lib/modules/…/snd-hda.ko.xz" and "[snd_hda]" the same name. */
-static struct str module_name(struct str path, char *name, size_t room)
-{
-	struct str base = str_base_name(path);
-	const char *end = memmem(base.data, base.size, ".ko", 3);
-	size_t size = end ? (size_t)(end - base.data) : base.size;
-
-	if (end == NULL || size + 2 > room)
-		return path;
-	name[0] = '[';
-	for (size_t i = 0; i < size; i++)
-		name[i + 1] = base.data[i] == '-' ? '_' : base.data[i];
-	name[size + 1] = ']';
-	return (struct str){name, size + 2};
-}
-
 uint32_t perf_data_objects_add_kernel(
 	struct perf_data_objects *o, struct str path, struct str build_id)
 {
 	static const char *const kernels[] = {
 		"[kernel", "[guest.kernel", "/vmlinux", "/boot/vmlinu", "vmlinux"};
-	char name[256];
+	struct strbuf name = {0};
 
 	if (build_id.size == 0)
 		build_id = perf_data_find_build_id(o->file, path);
@@ -125,35 +110,21 @@ uint32_t perf_data_objects_add_kernel(
 			return perf_data_objects_add(o, STR("[kernel]"),
 				perf_data_find_build_id(o->file, STR("[kernel.kallsyms]")),
 				OBJECT_KERNEL);
-	return perf_data_objects_add(
-		o, module_name(path, name, sizeof(name)), build_id, OBJECT_KERNEL);
-}
+	/* "/lib/modules/…/snd-hda.ko.xz" and "[snd_hda]" are the same. */
+	char *module = kernel_module_name(path, &name) ? xasprintf("[%s]", name.data) : NULL;
+	uint32_t object =
+		perf_data_objects_add(o, module ? str_from(module) : path, build_id, OBJECT_KERNEL);
 
-/* Searches ELF notes: sizes of name and contents, a type, the name, the contents. */
-static bool notes_have_build_id(struct cursor *c, struct str build_id)
-{
-	enum { NOTE_BUILD_ID = 3 };
-
-	while (cursor_left(c) >= 12) {
-		uint32_t name_size = cursor_u32(c), size = cursor_u32(c), type = cursor_u32(c);
-		const uint8_t *name = cursor_bytes(c, (name_size + 3) & ~3u);
-		const uint8_t *bytes = cursor_bytes(c, (size + 3) & ~3u);
-		char hex[41];
-
-		if (!cursor_ok(c) || type != NOTE_BUILD_ID || name_size != 4 ||
-			memcmp(name, "GNU", 4) != 0)
-			continue;
-		perfstream_build_id(bytes, size, hex);
-		return str_equal(build_id, str_from(hex));
-	}
-	return false;
+	free(module);
+	strbuf_deinit(&name);
+	return object;
 }
 
 /* Whether the running kernel has the build ID; -1: unknown. */
 static int kernel_has_build_id(struct str build_id)
 {
 	uint8_t bytes[4096];
-	struct cursor c;
+	build_id_text text;
 	FILE *f = fopen("/sys/kernel/notes", "re");
 
 	if (f == NULL)
@@ -161,8 +132,10 @@ static int kernel_has_build_id(struct str build_id)
 	size_t size = fread(bytes, 1, sizeof(bytes), f);
 
 	fclose(f);
-	cursor_init(&c, bytes, size, "/sys/kernel/notes", 0);
-	return size ? notes_have_build_id(&c, build_id) : -1;
+	if (size == 0)
+		return -1;
+	build_id_in_notes(bytes, size, 4, text);
+	return str_equal(build_id, str_from(text));
 }
 
 /* Whether the kernel is still loaded at this address: a reboot may have moved it. */

@@ -21,6 +21,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "model/builder.h"
+#include "obj/kernel_file.h"
 #include "formats/perf/data_file.h"
 
 struct cfi_table;
@@ -37,6 +38,7 @@ struct perf_data_object {
 	struct objfile *cfi_file;   /* the file that cfi reads, if it is not `file`; else NULL */
 	struct str open_path;	    /* where it was found; in the arena */
 	struct cfi_table *cfi;	    /* NULL: none, or not tried */
+	struct kernel_mark mark;    /* of the kernel or a module; va 0: not known */
 };
 
 struct perf_data_objects {

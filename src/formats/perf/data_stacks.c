@@ -116,13 +116,32 @@ static uint32_t code_of(struct perf_data_stacks *s, uint32_t process)
 	return p->jit;
 }
 
+/*
+ * perf puts the address of a symbol, whose name follows the kernel's, in place of the offset in the
+ * file.  A module's mapping begins with its code.
+ */
+static void set_mark(
+	struct perf_data_stacks *s, struct kernel_mark *mark, const struct perfstream_mmap *mmap)
+{
+	static const struct str kernel = {"[kernel.kallsyms]", 17};
+
+	if (str_starts_with(mmap->path, kernel)) {
+		struct str symbol = {mmap->path.data + kernel.size, mmap->path.size - kernel.size};
+
+		s->objects->kernel_va = mmap->file_off;
+		if (symbol.size && mark->va == 0)
+			*mark = (struct kernel_mark){arena_str(s->arena, symbol), mmap->file_off};
+	} else if (mark->va == 0) {
+		*mark = (struct kernel_mark){STR(""), mmap->low_va};
+	}
+}
+
 static void map_kernel(struct perf_data_stacks *s, const struct perfstream_mmap *mmap)
 {
 	uint32_t object =
 		perf_data_objects_add_kernel(s->objects, mmap->path, str_from(mmap->build_id));
 
-	if (str_starts_with(mmap->path, STR("[kernel.kallsyms]")))
-		s->objects->kernel_va = mmap->file_off;
+	set_mark(s, &s->objects->rows.data[object].mark, mmap);
 	if (s->kernel.count < UINT16_MAX)
 		unwind_space_add(&s->kernel, (struct unwind_mapping){.low_va = mmap->low_va,
 						     .high_va = mmap->low_va + mmap->size,
@@ -179,6 +198,19 @@ bool perf_data_stacks_resolve(struct perf_data_stacks *s, uint32_t process, uint
 
 /* ---- frames ---- */
 
+static void add_mark(struct perf_data_stacks *s, struct capture_names_object *named,
+	const struct kernel_mark *mark)
+{
+	struct kernel_mark *copy;
+
+	if (mark->va == 0)
+		return;
+	copy = ARENA_NEW(s->arena, struct kernel_mark);
+	*copy = *mark;
+	named->marks = copy;
+	named->mark_count = 1;
+}
+
 /* The number of an object in names. */
 static uint32_t named_object(struct perf_data_stacks *s, uint32_t object)
 {
@@ -199,6 +231,7 @@ static uint32_t named_object(struct perf_data_stacks *s, uint32_t object)
 		s->named.data[object] = number;
 		named->is_missing = perf_data_objects_is_missing(s->objects, object);
 		named->open_path = row->open_path;
+		add_mark(s, named, &row->mark);
 	}
 	return s->named.data[object];
 }

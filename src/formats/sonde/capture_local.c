@@ -65,15 +65,27 @@ static void add_place(struct capture_names *n, const struct capture_frame *frame
 		capture_names_add(n, frame->object, frame->obj_addr, frames, count);
 }
 
+/* The further source's problem with the kernel's file; those of programs are too many. */
+static void note_problem(struct capture_names *n, const struct capture_names_object *o,
+	const struct symbolize_status *status)
+{
+	if (n->source && o->kind == CAPTURE_OBJECT_KERNEL && status->problem)
+		builder_note(n->builder, NOTE_NO_SYMBOLS, 1, "%.*s: %s", STR_ARG(o->path),
+			status->problem);
+}
+
 /* Names the frames of one object, ascending by address. */
-static void name_object(struct capture_names *n, struct symbolizer *symbolizer,
+static void name_object(struct capture_names *n, struct symbolizer *symbolizer, bool ask_kernel,
 	const struct capture_frame *frames, size_t count)
 {
 	const struct capture_names_object *o = capture_names_object(n, frames[0].object);
 	struct symbolize_object object = {.path = o->path,
 		.open_path = o->open_path,
 		.build_id = o->build_id,
-		.kind = o->kind == CAPTURE_OBJECT_KERNEL ? OBJECT_KERNEL : OBJECT_USER};
+		.kind = o->kind == CAPTURE_OBJECT_KERNEL ? OBJECT_KERNEL : OBJECT_USER,
+		.marks = o->marks,
+		.mark_count = o->mark_count,
+		.is_other_kernel = !ask_kernel};
 	struct arena *arena = arena_create();
 	uint64_t *obj_addrs = ARENA_ARRAY(arena, uint64_t, count);
 	struct symbol_place *places = ARENA_ARRAY(arena, struct symbol_place, count);
@@ -84,6 +96,7 @@ static void name_object(struct capture_names *n, struct symbolizer *symbolizer,
 	symbolize_addresses(symbolizer, &object, obj_addrs, count, arena, places, &status);
 	for (size_t i = 0; i < count; i++)
 		add_place(n, &frames[i], &places[i]);
+	note_problem(n, o, &status);
 	arena_destroy(arena);
 }
 
@@ -94,7 +107,7 @@ void capture_local_names(struct capture_names *n, const struct capture_frame *fr
 	bool ask_kernel = is_this_kernel(n);
 
 	for (size_t i = 0; i < count; i++)
-		if (is_wanted(n, &frames[i], ask_kernel))
+		if (is_wanted(n, &frames[i], ask_kernel || n->source))
 			vec_push(&wanted, frames[i]);
 	if (wanted.count == 0)
 		return;
@@ -109,7 +122,7 @@ void capture_local_names(struct capture_names *n, const struct capture_frame *fr
 		for (end = i; end < distinct; end++)
 			if (wanted.data[end].object != wanted.data[i].object)
 				break;
-		name_object(n, symbolizer, &wanted.data[i], end - i);
+		name_object(n, symbolizer, ask_kernel, &wanted.data[i], end - i);
 	}
 	symbolizer_destroy(symbolizer);
 	vec_deinit(&wanted);

@@ -15,12 +15,16 @@
 #include "model/builder.h"
 
 /* A load object in the file. */
+struct kernel_mark;
+
 struct capture_names_object {
-	object_id id;		   /* in the builder; NO_ID for "[truncated]" and the like */
-	uint32_t kind;		   /* enum capture_object_kind */
-	struct str path, build_id; /* in the arena */
-	bool is_missing;	   /* its file is not available here */
-	struct str open_path;	   /* where to open it now, if elsewhere; else empty */
+	object_id id;			 /* in the builder; NO_ID for "[truncated]" and the like */
+	uint32_t kind;			 /* enum capture_object_kind */
+	struct str path, build_id;	 /* in the arena */
+	bool is_missing;		 /* its file is not available here */
+	struct str open_path;		 /* where to open it now, if elsewhere; else empty */
+	const struct kernel_mark *marks; /* [mark_count], of a kernel object; in the arena */
+	size_t mark_count;
 	/* Resolved addresses of frames: with a name; in a nameless function; in no function. */
 	uint64_t named, nameless, unknown;
 	uint64_t guessed_starts; /* of the nameless */

@@ -10,6 +10,7 @@
 #include "base/sort.h"
 #include "formats/sonde/capture_names.h"
 #include "formats/sonde/layout/capture_batch.h"
+#include "obj/kernel_file.h"
 #include "symbolize/symbolize.h"
 
 enum { PACK_LEVEL = 5, SYMBOL_BYTES_MAX = 1 << 20 };
@@ -39,7 +40,8 @@ struct renaming {
 	struct capture_unpacker *unpacker;
 	bool is_profile;
 	VEC(struct capture_object) objects;
-	struct map object_of_id; /* id in the file → objects */
+	struct map object_of_id;	/* id in the file → objects */
+	VEC(struct capture_mark) marks; /* of kernel objects */
 	VEC(struct capture_frame) frames;
 	VEC(struct capture_node) nodes; /* node 0 is the empty stack */
 	VEC(double) samples;		/* by node: that end there; after frame_weights, or below */
@@ -59,6 +61,7 @@ static void renaming_deinit(struct renaming *r)
 	vec_deinit(&r->samples);
 	vec_deinit(&r->nodes);
 	vec_deinit(&r->frames);
+	vec_deinit(&r->marks);
 	vec_deinit(&r->objects);
 	map_deinit(&r->object_of_id);
 	vec_deinit(&r->chunks);
@@ -106,6 +109,17 @@ static struct error *read_objects(struct renaming *r, struct cursor *payload)
 		row.build_id = keep(r, row.build_id);
 		if (added)
 			vec_push(&r->objects, row);
+	}
+	return cursor_error(payload);
+}
+
+static struct error *read_marks(struct renaming *r, struct cursor *payload)
+{
+	struct capture_mark row;
+
+	while (capture_get_mark(payload, &row)) {
+		row.name = keep(r, row.name);
+		vec_push(&r->marks, row);
 	}
 	return cursor_error(payload);
 }
@@ -197,6 +211,8 @@ static struct error *read_payload(
 		return read_facts(r, payload);
 	case CAPTURE_CHUNK_OBJECTS:
 		return read_objects(r, payload);
+	case CAPTURE_CHUNK_MARKS:
+		return read_marks(r, payload);
 	case CAPTURE_CHUNK_STACKS:
 		return read_stacks(r, payload, stacks);
 	case CAPTURE_CHUNK_SAMPLES:
@@ -275,12 +291,21 @@ static bool is_nameless(const struct named *named)
 	return outermost == NULL || outermost->is_nameless || outermost->function.size == 0;
 }
 
-static bool is_module_chosen(const struct renaming *r, struct str path)
+static bool is_name_chosen(const struct renaming *r, struct str name)
 {
 	uint64_t work = 1000000;
 
-	return r->options->modules &&
-	       regex_match(r->options->modules, str_base_name(path), &work) == REGEX_YES;
+	return r->options->modules && regex_match(r->options->modules, name, &work) == REGEX_YES;
+}
+
+/* The kernel's names count with and without their brackets. */
+static bool is_module_chosen(const struct renaming *r, const struct capture_object *o)
+{
+	struct str name = str_base_name(o->path);
+
+	return is_name_chosen(r, name) ||
+	       (o->kind == CAPTURE_OBJECT_KERNEL && name.size > 2 &&
+		       is_name_chosen(r, (struct str){name.data + 1, name.size - 2}));
 }
 
 /* [frame] How many samples go through it; to be freed. */
@@ -351,9 +376,10 @@ static void find_wanted(struct renaming *r)
 		const struct capture_frame *frame = &r->frames.data[i];
 		const struct capture_object *o = object_of(r, frame->object);
 
-		if (o == NULL || o->kind != CAPTURE_OBJECT_USER)
+		if (o == NULL ||
+			(o->kind != CAPTURE_OBJECT_USER && o->kind != CAPTURE_OBJECT_KERNEL))
 			continue;
-		if (!is_nameless(named_of(r, frame)) && !is_module_chosen(r, o->path))
+		if (!is_nameless(named_of(r, frame)) && !is_module_chosen(r, o))
 			continue;
 		struct wanted_object *wanted = wanted_at(r, &places, frame->object);
 		vec_push(&wanted->obj_addrs, frame->obj_addr);
@@ -425,6 +451,20 @@ static bool has_name(const struct symbol_place *place)
 	       place->frames[place->count - 1].function.size;
 }
 
+/* The marks of an object, in the arena; returns how many. */
+static size_t marks_of(
+	const struct renaming *r, uint32_t object, struct arena *arena, struct kernel_mark **marks)
+{
+	size_t count = 0;
+
+	*marks = ARENA_ARRAY(arena, struct kernel_mark, r->marks.count);
+	for (size_t i = 0; i < r->marks.count; i++)
+		if (r->marks.data[i].object == object)
+			(*marks)[count++] =
+				(struct kernel_mark){r->marks.data[i].name, r->marks.data[i].va};
+	return count;
+}
+
 static void look_up(struct renaming *r, const struct wanted_object *wanted,
 	const struct capture_object *o, struct capture_symbolize_module *module)
 {
@@ -432,10 +472,16 @@ static void look_up(struct renaming *r, const struct wanted_object *wanted,
 	struct arena *arena = arena_create();
 	struct symbol_place *places = ARENA_ARRAY(arena, struct symbol_place, count);
 	struct symbolize_status status;
+	struct kernel_mark *marks;
+	size_t mark_count = marks_of(r, wanted->object, arena, &marks);
 
 	symbolize_addresses(r->options->symbolizer,
-		&(struct symbolize_object){
-			.path = o->path, .build_id = o->build_id, .kind = OBJECT_USER},
+		&(struct symbolize_object){.path = o->path,
+			.build_id = o->build_id,
+			.kind = o->kind == CAPTURE_OBJECT_KERNEL ? OBJECT_KERNEL : OBJECT_USER,
+			.marks = marks,
+			.mark_count = mark_count,
+			.is_other_kernel = true},
 		wanted->obj_addrs.data, count, arena, places, &status);
 	for (size_t i = 0; i < count; i++) {
 		if (!has_name(&places[i]))

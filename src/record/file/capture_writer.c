@@ -213,6 +213,13 @@ void capture_writer_object(struct capture_writer *w, uint32_t object, struct str
 			&(struct capture_object){object, kind, path, build_id});
 }
 
+void capture_writer_mark(struct capture_writer *w, uint32_t object, struct str name, uint64_t va)
+{
+	if (writer_accepts(w))
+		capture_put_mark(&w->batch.rows[CAPTURE_CHUNK_MARKS],
+			&(struct capture_mark){object, name, va});
+}
+
 void capture_writer_process(struct capture_writer *w, uint32_t process, int64_t pid,
 	uint32_t parent_process, uint64_t start_ns, struct str name)
 {

@@ -19,10 +19,10 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/map.h"
-#include "base/search.h"
 #include "base/vec.h"
 #include "obj/cfi.h"
 #include "obj/jitdump.h"
+#include "obj/kernel_file.h"
 #include "obj/objfile.h"
 #include "obj/vdso.h"
 #include "perfstream/jit.h"
@@ -328,6 +328,23 @@ uint32_t object_table_named(struct object_table *t, enum capture_object_kind kin
 		(struct load_object){.kind = kind, .state = OBJECT_CLOSED, .path = name, .fd = -1});
 }
 
+uint32_t object_table_kernel(struct object_table *t, const struct object_kernel *kernel)
+{
+	uint32_t number;
+
+	if (str_table_find(&t->keys, kernel->name, &number))
+		return number;
+	number = object_add(t, kernel->name,
+		(struct load_object){.kind = CAPTURE_OBJECT_KERNEL,
+			.state = OBJECT_CLOSED,
+			.path = kernel->name,
+			.build_id = kernel->build_id,
+			.fd = -1});
+	for (size_t i = 0; t->writer && i < kernel->mark_count; i++)
+		capture_writer_mark(t->writer, number, kernel->marks[i].name, kernel->marks[i].va);
+	return number;
+}
+
 /* ---- code made at run time ---- */
 
 bool object_table_is_jit(const struct object_table *t, uint32_t object)
@@ -585,89 +602,4 @@ uint64_t jit_table_bad_records(const struct jit_table *t)
 	for (size_t i = 0; i < t->code.count; i++)
 		bad += perfstream_jit_bad_records(&t->code.data[i]->jit);
 	return bad;
-}
-
-/* ---- the kernel and its modules ---- */
-
-/*
- * A line of /proc/modules is "name size users deps state 0xaddress".  Without privileges, addresses
- * read as zero, and then everything is "[kernel]".
- */
-
-void kernel_map_init(struct kernel_map *map, struct object_table *objects)
-{
-	*map = (struct kernel_map){
-		.objects = objects, .arena = arena_create(), .kernel = UINT32_MAX};
-}
-
-void kernel_map_deinit(struct kernel_map *map)
-{
-	vec_deinit(&map->modules);
-	arena_destroy(map->arena);
-	map->arena = NULL;
-}
-
-bool kernel_map_add_line(struct kernel_map *map, const char *line)
-{
-	char name[64];
-	uint64_t size, low_va;
-
-	if (sscanf(line, "%63s %" SCNu64 " %*s %*s %*s 0x%" SCNx64, name, &size, &low_va) != 3)
-		return false;
-	if (low_va == 0 || size == 0)
-		return false;
-	vec_push(&map->modules, (struct kernel_module){.low_va = low_va,
-					.high_va = low_va + size,
-					.object = UINT32_MAX,
-					.name = str_from(arena_printf(map->arena, "[%s]", name))});
-	return true;
-}
-
-static int compare_modules(const void *a, const void *b)
-{
-	const struct kernel_module *x = a, *y = b;
-
-	return (x->low_va > y->low_va) - (x->low_va < y->low_va);
-}
-
-static void read_modules(struct kernel_map *map)
-{
-	char *line = NULL;
-	size_t capacity = 0;
-	FILE *f = fopen("/proc/modules", "re");
-
-	map->kernel = object_table_named(map->objects, CAPTURE_OBJECT_KERNEL, STR("[kernel]"));
-	if (!f)
-		return;
-	while (getline(&line, &capacity, f) > 0)
-		if (!kernel_map_add_line(map, line))
-			continue;
-	free(line);
-	fclose(f);
-	if (map->modules.count > 0)
-		qsort(map->modules.data, map->modules.count, sizeof(*map->modules.data),
-			compare_modules);
-}
-
-static struct kernel_module *find_module(struct kernel_map *map, uint64_t va)
-{
-	size_t next = partition_point(i, 0, map->modules.count, map->modules.data[i].low_va <= va);
-
-	if (next == 0 || va >= map->modules.data[next - 1].high_va)
-		return NULL;
-	return &map->modules.data[next - 1];
-}
-
-uint32_t kernel_map_object(struct kernel_map *map, uint64_t va)
-{
-	if (map->kernel == UINT32_MAX)
-		read_modules(map);
-	struct kernel_module *module = find_module(map, va);
-
-	if (!module)
-		return map->kernel;
-	if (module->object == UINT32_MAX)
-		module->object =
-			object_table_named(map->objects, CAPTURE_OBJECT_KERNEL, module->name);
-	return module->object;
 }

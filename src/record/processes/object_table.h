@@ -22,6 +22,7 @@
 #include "record/file/capture_writer.h"
 
 struct cfi_table;
+struct kernel_mark;
 struct object_table;
 
 /* A mapping as the kernel reported it. */
@@ -39,8 +40,16 @@ void object_table_destroy(struct object_table *t);
 
 /* The object of a mapping; a new one is written to the file. */
 uint32_t object_table_mapped(struct object_table *t, const struct object_origin *origin);
-/* An object that is not a file.  name: "[kernel]", "[truncated]", a module's name. */
+/* An object that is not a file.  name: "[truncated]", "[zones]" … */
 uint32_t object_table_named(struct object_table *t, enum capture_object_kind kind, struct str name);
+/* The kernel or one of its modules; a new one is written to the file, with its marks. */
+struct object_kernel {
+	struct str name; /* "[kernel]", "[ext4]" */
+	struct str build_id;
+	const struct kernel_mark *marks;
+	size_t mark_count;
+};
+uint32_t object_table_kernel(struct object_table *t, const struct object_kernel *kernel);
 
 /*
  * Code made at run time may be replaced at its address.  A process may describe its code in a file
@@ -116,32 +125,5 @@ bool jit_table_rule(
 	struct jit_table *t, uint32_t object, uint64_t va, uint64_t time_ns, struct cfi_rule *rule);
 /* The number of skipped records in jitdumps: invalid, or without room. */
 uint64_t jit_table_bad_records(const struct jit_table *t);
-
-/* ---- the kernel ---- */
-
-/*
- * Finds the load object of a kernel address: a module, by the ranges in /proc/modules, or the
- * kernel itself.  Kernel addresses are used unchanged; they have no slide.
- */
-
-struct kernel_module {
-	uint64_t low_va, high_va;
-	uint32_t object;
-	struct str name; /* as in the file: "[ext4]" */
-};
-
-struct kernel_map {
-	struct object_table *objects;
-	VEC(struct kernel_module) modules; /* ascending */
-	struct arena *arena;		   /* of the names */
-	uint32_t kernel;		   /* the object "[kernel]"; UINT32_MAX: not read yet */
-};
-
-void kernel_map_init(struct kernel_map *map, struct object_table *objects);
-void kernel_map_deinit(struct kernel_map *map);
-/* The object at a kernel address; the first call reads /proc/modules. */
-uint32_t kernel_map_object(struct kernel_map *map, uint64_t va);
-/* Adds a line of /proc/modules.  False: malformed, or its address is hidden. */
-bool kernel_map_add_line(struct kernel_map *map, const char *line);
 
 #endif

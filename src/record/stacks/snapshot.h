@@ -12,6 +12,7 @@
 #include "record/engines/exact/exact.h"
 #include "record/events/perf_record.h"
 #include "record/file/capture_writer.h"
+#include "record/processes/kernel_map.h"
 #include "record/processes/object_table.h"
 #include "record/processes/process_table.h"
 #include "record/stacks/stack_memory.h"

@@ -44,6 +44,8 @@ enum capture_chunk_type {
 	/* Of written profiles with labels. */
 	CAPTURE_CHUNK_LABELS = 19,
 	CAPTURE_CHUNK_LABEL_SETS = 20,
+	/* Of recordings with code of the kernel. */
+	CAPTURE_CHUNK_MARKS = 21,
 	CAPTURE_CHUNK_TYPE_COUNT
 };
 
@@ -52,7 +54,8 @@ static inline bool capture_chunk_has_rows(uint8_t type)
 {
 	return (type >= CAPTURE_CHUNK_FACTS && type <= CAPTURE_CHUNK_COUNTERS) ||
 	       (type >= CAPTURE_CHUNK_NOTES && type <= CAPTURE_CHUNK_TICKS) ||
-	       type == CAPTURE_CHUNK_LABELS || type == CAPTURE_CHUNK_LABEL_SETS;
+	       type == CAPTURE_CHUNK_LABELS || type == CAPTURE_CHUNK_LABEL_SETS ||
+	       type == CAPTURE_CHUNK_MARKS;
 }
 
 struct capture_chunk {

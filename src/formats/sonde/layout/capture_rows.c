@@ -125,6 +125,28 @@ bool capture_get_object(struct cursor *c, struct capture_object *object)
 	return row_good(c, &row);
 }
 
+void capture_put_mark(struct strbuf *out, const struct capture_mark *mark)
+{
+	struct strbuf row = {0};
+
+	wire_put_uleb(&row, mark->object);
+	put_string(&row, mark->name);
+	wire_put_uleb(&row, mark->va);
+	row_end(out, &row);
+}
+
+bool capture_get_mark(struct cursor *c, struct capture_mark *mark)
+{
+	struct cursor row;
+
+	if (!row_begin(c, &row))
+		return false;
+	mark->object = get_id(&row);
+	mark->name = wire_str(&row);
+	mark->va = wire_uleb(&row);
+	return row_good(c, &row);
+}
+
 void capture_put_process(struct strbuf *out, const struct capture_process *process)
 {
 	struct strbuf row = {0};

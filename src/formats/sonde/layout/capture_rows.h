@@ -45,6 +45,18 @@ struct capture_object {
 void capture_put_object(struct strbuf *out, const struct capture_object *object);
 bool capture_get_object(struct cursor *c, struct capture_object *object);
 
+/*
+ * Where a part of the kernel was in memory, so that its other addresses can be found in its file:
+ * see struct kernel_mark.
+ */
+struct capture_mark {
+	uint32_t object; /* of kind CAPTURE_OBJECT_KERNEL */
+	struct str name;
+	uint64_t va;
+};
+void capture_put_mark(struct strbuf *out, const struct capture_mark *mark);
+bool capture_get_mark(struct cursor *c, struct capture_mark *mark);
+
 struct capture_process {
 	uint32_t process;
 	uint32_t parent; /* process, or CAPTURE_NO_ID */
