@@ -19,7 +19,6 @@
 
 #include "analysis/calltree_play.h"
 #include "base/alloc.h"
-#include "base/map.h"
 
 const char *const collapse_names[COLLAPSE_COUNT + 1] = {
 	[COLLAPSE_NONE] = "none",
@@ -39,7 +38,8 @@ struct layout {
 	const struct play *play; /* NULL: nodes are the tree's own */
 	enum calltree_order order;
 	size_t metric_count;
-	size_t count; /* entity nodes; not all are nodes of the call tree; 0 is the root */
+	size_t count;	   /* entity nodes; not all are nodes of the call tree; 0 is the root */
+	size_t node_count; /* nodes and stubs, without those that have no weight */
 	/*
 	 * All nodes are rows, which rank by weight, and only some are shown: then the members below
 	 * are not made, as the entity tree has them.
@@ -49,9 +49,11 @@ struct layout {
 	uint64_t *rank;	     /* [node]: priority for being shown; NULL: not needed */
 	uint32_t *begin;     /* [node + 1]: where its children begin in `children` */
 	uint32_t *children;  /* kept ones; in order, once sorted */
-	uint32_t *row;	     /* [node]; the root has none; NULL: only those in row_of have rows */
-	struct map row_of;   /* node → row */
+	uint32_t *row;	     /* [node]; the root has none; NULL: only shown_nodes have rows */
 	VEC(uint32_t) shown; /* nodes that the limit chooses, in pre-order */
+	struct rank_set shown_nodes; /* the same */
+	uint32_t *shown_row;	     /* [member of shown_nodes] */
+	struct arena *scratch;
 	VEC(struct place) places;
 	VEC(uint32_t) siblings;
 };
@@ -103,7 +105,8 @@ static void layout_init(struct layout *l, const struct entity_tree *tree, const 
 		.play = play,
 		.order = order,
 		.metric_count = tree->other_count + 1,
-		.count = tree->node_count};
+		.count = tree->node_count,
+		.node_count = play ? play_count(play) : tree->node_count - tree->empty_count - 1};
 }
 
 static void layout_deinit(struct layout *l)
@@ -113,7 +116,8 @@ static void layout_deinit(struct layout *l)
 	free(l->begin);
 	free(l->children);
 	free(l->row);
-	map_deinit(&l->row_of);
+	free(l->shown_row);
+	arena_destroy(l->scratch);
 	vec_deinit(&l->shown);
 	vec_deinit(&l->places);
 	vec_deinit(&l->siblings);
@@ -275,9 +279,24 @@ static uint64_t node_rank(const struct layout *l, uint32_t node)
 	return (uint64_t)(f.direct + f.indirect);
 }
 
+/* Whether its stacks have weight; nodes of a tree that is weighed anew may have none. */
+static bool is_empty(const struct layout *l, uint32_t node, uint64_t rank)
+{
+	uint32_t stub;
+
+	if (l->tree->empty_count == 0)
+		return false;
+	if (rank == 0)
+		return true;
+	stub = node_stub(l, node);
+	return stub != NO_ID && l->play->weights[0].stubs[stub].weight == 0;
+}
+
 static void add_sibling(struct layout *l, uint32_t node, uint64_t least)
 {
-	if (node_rank(l, node) >= least)
+	uint64_t rank = node_rank(l, node);
+
+	if (rank >= least && !(l->is_plain && is_empty(l, node, rank)))
 		vec_push(&l->siblings, node);
 }
 
@@ -394,20 +413,24 @@ static void layout_place(struct layout *l)
 /* Only the nodes that the limit chooses are rows: too few for an array of all nodes. */
 static void layout_place_shown(struct layout *l)
 {
+	l->scratch = arena_create();
+	uint64_t *bits = rank_set_bits(l->count, l->scratch);
+
+	for (size_t i = 0; i < l->shown.count; i++)
+		rank_set_put(bits, l->shown.data[i]);
+	l->shown_nodes = rank_set_make(bits, l->count, l->scratch);
+	l->shown_row = xcalloc(l->shown.count, sizeof(*l->shown_row));
 	for (uint32_t i = 0; i < l->shown.count; i++)
-		map_put(&l->row_of, l->shown.data[i], 0, i);
+		l->shown_row[rank_set_below(&l->shown_nodes, l->shown.data[i])] = i;
 }
 
 /* The row of a node that has one. */
 static uint32_t node_row(const struct layout *l, uint32_t node)
 {
-	uint32_t row;
-
 	if (l->row)
 		return l->row[node];
-	bool found = map_get(&l->row_of, node, 0, &row);
-	assert(found);
-	return row;
+	assert(rank_set_has(&l->shown_nodes, node));
+	return l->shown_row[rank_set_below(&l->shown_nodes, node)];
 }
 
 static struct calltree_stub layout_stub(const struct play_jumps *s)
@@ -448,15 +471,9 @@ static void emit_row(const struct layout *l, size_t metric, uint32_t node, struc
 		out->level_max = row->level;
 }
 
-/* How many nodes and stubs there are. */
-static size_t node_count(const struct layout *l)
-{
-	return l->count - 1 - (l->play ? l->play->arrivals.count - l->play->stubs.count : 0);
-}
-
 static size_t whole_count(const struct layout *l)
 {
-	return l->is_plain ? node_count(l) : l->size[0];
+	return l->is_plain ? l->node_count : l->size[0];
 }
 
 /* The rows with one metric's figures: all, or those that are shown. */
@@ -485,41 +502,82 @@ static struct calltree *layout_emit(const struct layout *l, size_t metric, enum 
 }
 
 /*
- * [node] By how much what was spent in the node and below it differs from its entity node's.  Each
- * arrival takes the weight of its entity node away from the node where its stacks come from, and to
- * the one where it arrives, and from these to all above them.
+ * By how much what was spent in a node and below it differs from its entity node's.  Each arrival
+ * takes the weight of its entity node away from the node where its stacks come from, and to the one
+ * where it arrives, and from these to all above them.  Of most trees, these are few.
  */
-static int64_t *layout_moved(const struct layout *l)
+struct moves {
+	struct arena *scratch;
+	struct rank_set nodes; /* those where it may differ */
+	int64_t *by;	       /* [member of nodes] */
+};
+
+/* The nodes where arrivals come from or arrive, and all above them. */
+static struct rank_set find_moved(const struct layout *l, struct arena *scratch)
 {
-	int64_t *moved = xcalloc(l->count, sizeof(*moved));
+	uint64_t *bits = rank_set_bits(l->count, scratch);
+
+	for (size_t i = 0; i < l->play->arrivals.count; i++) {
+		const struct play_arrival *a = &l->play->arrivals.data[i];
+
+		rank_set_put(bits, a->at);
+		rank_set_put(bits, node_parent(l, a->entity_node));
+	}
+	/* Downwards, as parents have smaller numbers. */
+	for (size_t word = l->count / 64 + 1; word-- > 0;)
+		for (uint64_t rest = bits[word]; rest;) {
+			unsigned bit = 63u - (unsigned)__builtin_clzll(rest);
+
+			rank_set_put(bits, node_parent(l, (uint32_t)(word * 64 + bit)));
+			rest = bits[word] & ((UINT64_C(1) << bit) - 1);
+		}
+	return rank_set_make(bits, l->count, scratch);
+}
+
+static void moves_init(struct moves *m, const struct layout *l)
+{
+	m->scratch = arena_create();
+	m->nodes = find_moved(l, m->scratch);
+	m->by = ARENA_ARRAY(m->scratch, int64_t, m->nodes.count);
+	uint32_t *node = ARENA_ARRAY(m->scratch, uint32_t, m->nodes.count), count = 0;
 
 	for (size_t i = 0; i < l->play->arrivals.count; i++) {
 		const struct play_arrival *a = &l->play->arrivals.data[i];
 		int64_t below = entity_tree_weight_below(l->tree, a->entity_node);
 
-		moved[a->at] += below;
-		moved[node_parent(l, a->entity_node)] -= below;
+		m->by[rank_set_below(&m->nodes, a->at)] += below;
+		m->by[rank_set_below(&m->nodes, node_parent(l, a->entity_node))] -= below;
 	}
-	for (uint32_t i = (uint32_t)l->count - 1; i > 0; i--)
-		if (moved[i])
-			moved[node_parent(l, i)] += moved[i];
-	return moved;
+	for (uint32_t i = rank_set_next(&m->nodes, 0); i < l->count;
+		i = rank_set_next(&m->nodes, i + 1))
+		node[count++] = i;
+	while (count-- > 1)
+		if (m->by[count])
+			m->by[rank_set_below(&m->nodes, node_parent(l, node[count]))] +=
+				m->by[count];
+}
+
+static int64_t moves_at(const struct moves *m, uint32_t node)
+{
+	return rank_set_has(&m->nodes, node) ? m->by[rank_set_below(&m->nodes, node)] : 0;
 }
 
 /* The widths of the shown rows: what was spent in each node and below it. */
 static const int64_t *layout_widths(const struct layout *l, struct arena *arena)
 {
 	int64_t *widths = ARENA_ARRAY(arena, int64_t, l->shown.count);
-	int64_t *moved = l->play ? layout_moved(l) : NULL;
+	struct moves moves = {0};
 
+	if (l->play)
+		moves_init(&moves, l);
 	for (size_t i = 0; i < l->shown.count; i++) {
 		uint32_t node = l->shown.data[i];
 
-		widths[i] = node_stub(l, node) != NO_ID ? 0
-							: entity_tree_weight_below(l->tree, node) +
-								  (moved ? moved[node] : 0);
+		if (node_stub(l, node) == NO_ID)
+			widths[i] = entity_tree_weight_below(l->tree, node) +
+				    (l->play ? moves_at(&moves, node) : 0);
 	}
-	free(moved);
+	arena_destroy(moves.scratch);
 	return widths;
 }
 
@@ -533,21 +591,19 @@ static const uint32_t *layout_shown_rows(const struct layout *l, struct arena *a
 	return rows;
 }
 
-struct calltree *calltree_analyse(const struct entity_tree *tree, enum collapse collapse,
-	enum calltree_order order, const struct calltree_limit *limit, struct arena *arena)
+/* Rows of a tree, with its weighed play; NULL: it is not collapsed. */
+static struct calltree *lay_out(const struct entity_tree *tree, const struct play *play,
+	enum collapse collapse, enum calltree_order order, const struct calltree_limit *limit,
+	struct arena *arena)
 {
 	const struct calltree **others =
 		ARENA_ARRAY(arena, const struct calltree *, tree->other_count);
-	struct play play;
 	struct layout l;
 	struct calltree *out;
 
-	assert(collapse < COLLAPSE_COUNT);
-	if (collapse != COLLAPSE_NONE)
-		play_init(&play, tree, collapse, order == CALLTREE_FIRST_SEEN);
-	layout_init(&l, tree, collapse != COLLAPSE_NONE ? &play : NULL, order);
+	layout_init(&l, tree, play, order);
 	l.is_plain = !tree->has_negative && tree->other_count == 0 && limit && limit->rows > 0 &&
-		     limit->rows < node_count(&l) && !limit->keeps_others;
+		     limit->rows < l.node_count && !limit->keeps_others;
 	if (!l.is_plain) {
 		layout_measure(&l);
 		layout_group(&l);
@@ -570,8 +626,44 @@ struct calltree *calltree_analyse(const struct entity_tree *tree, enum collapse 
 		others[k - 1] = layout_emit(&l, k, collapse, all, arena);
 	out->others = others;
 	layout_deinit(&l);
-	if (collapse != COLLAPSE_NONE)
-		play_deinit(&play);
+	return out;
+}
+
+struct calltree *calltree_analyse_keeping(const struct entity_tree *tree, enum collapse collapse,
+	enum calltree_order order, const struct calltree_limit *limit, struct play **kept,
+	struct arena *arena)
+{
+	struct calltree *out;
+
+	assert(collapse < COLLAPSE_COUNT);
+	if (collapse == COLLAPSE_NONE)
+		return lay_out(tree, NULL, collapse, order, limit, arena);
+	if (*kept == NULL || (*kept)->collapse != collapse) {
+		calltree_forget(*kept);
+		*kept = xcalloc(1, sizeof(**kept));
+		play_init(*kept, tree, collapse);
+	}
+	play_weigh(*kept, tree, order == CALLTREE_FIRST_SEEN);
+	out = lay_out(tree, *kept, collapse, order, limit, arena);
+	play_unweigh(*kept);
+	return out;
+}
+
+void calltree_forget(struct play *kept)
+{
+	if (kept == NULL)
+		return;
+	play_deinit(kept);
+	free(kept);
+}
+
+struct calltree *calltree_analyse(const struct entity_tree *tree, enum collapse collapse,
+	enum calltree_order order, const struct calltree_limit *limit, struct arena *arena)
+{
+	struct play *play = NULL;
+	struct calltree *out = calltree_analyse_keeping(tree, collapse, order, limit, &play, arena);
+
+	calltree_forget(play);
 	return out;
 }
 

@@ -93,6 +93,17 @@ must_use struct calltree *calltree_analyse(const struct entity_tree *tree, enum 
 	enum calltree_order order, const struct calltree_limit *limit, struct arena *arena);
 
 /*
+ * The same for trees with the same nodes (entity_tree_weigh), one after another: *kept is what they
+ * share, NULL at first, and made again for another degree.  Not by CALLTREE_FIRST_SEEN.
+ */
+struct play;
+must_use struct calltree *calltree_analyse_keeping(const struct entity_tree *tree,
+	enum collapse collapse, enum calltree_order order, const struct calltree_limit *limit,
+	struct play **kept, struct arena *arena);
+/* Frees what is kept; NULL is allowed. */
+void calltree_forget(struct play *kept);
+
+/*
  * The least direct + indirect weight of the nodes that are made: no weight, and no width, of those
  * that a limit leaves out is more.  UINT64_MAX without nodes.
  */

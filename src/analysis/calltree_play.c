@@ -333,6 +333,9 @@ static void weigh_jump(const struct play *p, const struct entity_tree *tree,
 	uint32_t entity_node = p->arrivals.data[i].entity_node, before = stub->last_jump;
 	int64_t below = entity_tree_weight_below(tree, entity_node);
 
+	/* No stack with weight jumps here. */
+	if (below == 0 && tree->empty_count)
+		return;
 	while (before != NO_ID &&
 		entity_tree_end(tree, p->arrivals.data[before].entity_node) <= entity_node)
 		before = w->before[before];
@@ -428,17 +431,31 @@ static void play_order(struct play *p)
 	}
 }
 
-void play_init(
-	struct play *p, const struct entity_tree *tree, enum collapse collapse, bool has_order)
+void play_init(struct play *p, const struct entity_tree *tree, enum collapse collapse)
 {
 	*p = (struct play){.tree = tree, .collapse = collapse, .arena = arena_create()};
 	play_stacks(p);
+}
+
+void play_deinit(struct play *p)
+{
+	play_unweigh(p);
+	free(p->first_arrival);
+	vec_deinit(&p->arrivals);
+	vec_deinit(&p->stubs);
+	arena_destroy(p->arena);
+}
+
+void play_weigh(struct play *p, const struct entity_tree *tree, bool has_order)
+{
+	assert(p->weights == NULL && tree->node_count == p->arriving.size);
+	p->tree = tree;
 	weigh_metrics(p);
 	if (has_order)
 		play_order(p);
 }
 
-void play_deinit(struct play *p)
+void play_unweigh(struct play *p)
 {
 	for (size_t k = 0; k < p->metric_count; k++) {
 		free(p->weights[k].sums);
@@ -446,10 +463,10 @@ void play_deinit(struct play *p)
 	}
 	free(p->weights);
 	free(p->first_seen);
-	free(p->first_arrival);
-	vec_deinit(&p->arrivals);
-	vec_deinit(&p->stubs);
-	arena_destroy(p->arena);
+	p->weights = NULL;
+	p->first_seen = NULL;
+	p->metric_count = 0;
+	p->tree = NULL;
 }
 
 /* ---- what is known of a node ---- */
@@ -475,6 +492,30 @@ uint32_t play_parent(const struct play *p, uint32_t node)
 	const struct play_arrival *arrival = play_arrival(p, parent);
 
 	return arrival ? arrival->at : parent;
+}
+
+/*
+ * Of the entity nodes that have weight, those that arrive elsewhere are no nodes; a node is one
+ * even if only others that arrive at it have weight.
+ */
+size_t play_count(const struct play *p)
+{
+	const struct entity_tree *tree = p->tree;
+	size_t count = tree->node_count - tree->empty_count - 1;
+
+	if (tree->empty_count == 0)
+		return count - (p->arrivals.count - p->stubs.count);
+	for (size_t i = 0; i < p->arrivals.count; i++)
+		count -= entity_tree_weight_below(tree, p->arrivals.data[i].entity_node) != 0;
+	for (size_t i = 0; i < p->stubs.count; i++)
+		count += p->weights[0].stubs[i].weight != 0;
+	for (uint32_t i = rank_set_next(&p->shared, 0), s = 0; s < p->shared.count;
+		i = rank_set_next(&p->shared, i + 1), s++) {
+		const struct play_figures *f = &p->weights[0].sums[s].figures;
+
+		count += f->direct + f->indirect != 0 && entity_tree_weight_below(tree, i) == 0;
+	}
+	return count;
 }
 
 struct play_figures play_figures(const struct play *p, size_t metric, uint32_t node)

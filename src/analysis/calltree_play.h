@@ -55,7 +55,7 @@ struct play_weights {
 };
 
 struct play {
-	const struct entity_tree *tree;
+	const struct entity_tree *tree; /* that it is weighed for */
 	enum collapse collapse;
 	struct arena *arena;
 	struct rank_set arriving;	   /* the entity nodes of arrivals */
@@ -70,10 +70,16 @@ struct play {
 	uint32_t *first_seen;
 };
 
-/* Plays and weighs all stacks; makes first_seen if has_order. */
-void play_init(
-	struct play *p, const struct entity_tree *tree, enum collapse collapse, bool has_order);
+/* Plays all stacks, without weights. */
+void play_init(struct play *p, const struct entity_tree *tree, enum collapse collapse);
 void play_deinit(struct play *p);
+/*
+ * Weighs the stacks of the tree, or of one with the same nodes (entity_tree_weigh); makes
+ * first_seen if has_order.  Once for each play_unweigh.
+ */
+void play_weigh(struct play *p, const struct entity_tree *tree, bool has_order);
+/* Frees what play_weigh made. */
+void play_unweigh(struct play *p);
 
 /* The arrival of an entity node at another's node; NULL: it makes its own. */
 static inline const struct play_arrival *play_arrival(const struct play *p, uint32_t entity_node)
@@ -89,6 +95,8 @@ bool play_is_node(const struct play *p, uint32_t number);
 uint32_t play_stub(const struct play *p, uint32_t node);
 /* The node's parent; of the root: 0. */
 uint32_t play_parent(const struct play *p, uint32_t node);
+/* How many nodes and stubs there are; the root is not counted, nor is what has no weight. */
+size_t play_count(const struct play *p);
 /* All are zero for a stub. */
 struct play_figures play_figures(const struct play *p, size_t metric, uint32_t node);
 

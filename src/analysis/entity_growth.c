@@ -117,6 +117,24 @@ static bool stacks_are_groups(const struct growth *g)
 					     g->selection->standing == NULL);
 }
 
+/* [row] of the profile: the group in which it is shown.  group: [stack], or NULL. */
+static void growth_keep_rows(struct growth *g, const uint32_t *group)
+{
+	const struct selection *s = g->selection;
+	const struct rank_set *weighted = &s->profile->weighted;
+
+	g->row_group = xcalloc(s->profile->row_count, sizeof(*g->row_group));
+	for (size_t row = 0; row < s->profile->row_count; row++)
+		g->row_group[row] = NO_ID;
+	for (uint32_t i = rank_set_next(weighted, 0); i < s->profile->stack_count;
+		i = rank_set_next(weighted, i + 1)) {
+		uint32_t shown = selection_shown(s, i);
+
+		if (SHOWN_IS_STACK(shown))
+			g->row_group[profile_row(s->profile, i)] = group ? group[shown] : shown;
+	}
+}
+
 static void growth_run(struct growth *g)
 {
 	const struct selection *s = g->selection;
@@ -127,12 +145,14 @@ static void growth_run(struct growth *g)
 	for (size_t k = 0; k < g->spec->metric_count; k++)
 		g->weight[k] = s->row_weight[g->spec->metrics[k].i];
 	g->is_by_row = true;
-	if (g->is_stacks && s->shown == NULL)
-		return;
 	if (!g->is_stacks) {
 		child_table_init(&g->table, s->profile->stack_count);
 		group = growth_group(g, stacks_used(g));
 	}
+	if (g->spec->keeps_rows)
+		growth_keep_rows(g, group);
+	if (g->is_stacks && s->shown == NULL)
+		return;
 	growth_ready(g);
 	for (size_t k = 0; k < g->spec->metric_count; k++) {
 		size_t metric = g->spec->metrics[k].i;
@@ -262,6 +282,7 @@ void growth_deinit(struct growth *g)
 	free(g->sums);
 	free(g->passed);
 	free(g->first);
+	free(g->row_group);
 	free(g->zone_group);
 	child_table_deinit(&g->table);
 }

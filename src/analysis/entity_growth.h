@@ -32,6 +32,7 @@ struct growth {
 	bool is_by_row;	      /* weights are by the stack's row; else by the group's number */
 	int64_t **sums;	      /* the weights that the growth owns: all or none (NULL) */
 	bool **passed;	      /* as sums: whether there is any weight; NULL: if weight ≠ 0 */
+	uint32_t *row_group;  /* [row]: where it is shown, or NO_ID; NULL: the spec keeps none */
 	uint32_t *zone_group; /* [stack], at LEVEL_ZONE: as entity_tree.zone_node, with groups */
 };
 

@@ -353,6 +353,23 @@ static const uint32_t *emit_seen(const struct layout *l, const uint32_t *rank, s
 	return seen;
 }
 
+/* [row] of the profile: its end; NO_ID where nothing is shown, or nothing has weight. */
+static const uint32_t *emit_row_ends(
+	const struct layout *l, const uint32_t *rank, struct arena *arena)
+{
+	size_t count = l->g->selection->profile->row_count;
+	uint32_t *row_end = ARENA_ARRAY(arena, uint32_t, count);
+
+	for (size_t row = 0; row < count; row++) {
+		uint32_t group = l->g->row_group[row];
+
+		row_end[row] = group != NO_ID && rank_set_has(&l->ends, group)
+				       ? rank[rank_set_below(&l->ends, group)]
+				       : NO_ID;
+	}
+	return row_end;
+}
+
 /* The weights of one metric, by the ends. */
 static void emit_weights(const struct layout *l, const uint32_t *rank, size_t metric,
 	struct entity_tree *tree, struct arena *arena)
@@ -433,6 +450,8 @@ void growth_lay_out(const struct growth *g, struct entity_tree *const *trees, st
 		if (g->spec->metric_count > 1 && !g->spec->sums_only)
 			emit_passed(&l, rank, k, tree, arena);
 	}
+	if (g->row_group)
+		trees[0]->row_end = emit_row_ends(&l, rank, arena);
 	if (g->zone_group)
 		trees[0]->zone_node = layout_zone_nodes(&l, &shape, arena);
 	free(rank);

@@ -139,6 +139,38 @@ uint32_t *entity_tree_first_seen(const struct entity_tree *tree)
 	return seen;
 }
 
+/*
+ * How many nodes have no weight in them or below.  Of a run, the first ones have, up to its last
+ * end with weight or the last that another run with weight begins from.
+ */
+static size_t count_empty(const struct entity_tree *tree)
+{
+	const struct tree_runs *r = &tree->runs;
+	uint32_t *reached =
+		xcalloc(r->count, sizeof(*reached)); /* [run]: one past these; 0: none */
+	size_t full = 0;
+
+	reached[0] = 1;
+	for (uint32_t i = rank_set_next(&tree->ends, 0), end = 0, run = 0; end < tree->ends.count;
+		i = rank_set_next(&tree->ends, i + 1), end++) {
+		while (r->first[run + 1] <= i)
+			run++;
+		if (tree->before[end + 1] != tree->before[end])
+			reached[run] = i + 1;
+	}
+	for (size_t i = r->count; i-- > 0;) {
+		if (reached[i] == 0)
+			continue;
+		uint32_t *above = &reached[tree_runs_find(r, r->parent[i])];
+
+		full += reached[i] - r->first[i];
+		if (*above < r->parent[i] + 1)
+			*above = r->parent[i] + 1;
+	}
+	free(reached);
+	return tree->node_count - full;
+}
+
 static int64_t spontaneous_weight(const struct selection *s, metric_id metric)
 {
 	int64_t weight = 0;
@@ -263,6 +295,30 @@ struct entity_tree *entity_tree_create(
 	growth_deinit(&g);
 	arena_destroy(scratch);
 	return tree;
+}
+
+struct entity_tree *entity_tree_weigh(const struct entity_tree *tree,
+	const struct selection *selection, metric_id metric, struct arena *arena)
+{
+	struct entity_tree *out = ARENA_NEW(arena, struct entity_tree);
+	int64_t *before = ARENA_ARRAY(arena, int64_t, (size_t)tree->ends.count + 1);
+	const int64_t *weight = selection->row_weight[metric.i];
+
+	assert(tree->row_end && tree->other_count == 0 && !tree->has_negative);
+	for (size_t row = 0; row < selection->profile->row_count; row++)
+		if (tree->row_end[row] != NO_ID)
+			before[tree->row_end[row] + 1] += weight[row];
+	*out = *tree;
+	out->has_negative = entity_nodes_sum(before, tree->ends.count);
+	assert(!out->has_negative);
+	out->before = before;
+	out->total = selection->total[metric.i];
+	out->spontaneous = spontaneous_weight(selection, metric);
+	out->arcs = NULL;
+	out->arc_cost = NULL;
+	out->arc_count = 0;
+	out->empty_count = count_empty(out);
+	return out;
 }
 
 struct entity_tree *entity_tree_of(

@@ -105,6 +105,10 @@ struct entity_tree {
 	const uint32_t *seen;
 	/* [ends.count + 1] The weight of the ends before it. */
 	const int64_t *before;
+	/* [row of the profile] The end where its weight is, or NO_ID; NULL: not asked for. */
+	const uint32_t *row_end;
+	/* Nodes without weight in them or below: none but in a tree of entity_tree_weigh. */
+	size_t empty_count;
 	/*
 	 * [entity_count] With sums_only: the sums, as there is no node but the root then; NULL: to
 	 * be computed from nodes.
@@ -223,6 +227,8 @@ struct entity_spec {
 	 * there are many stacks.
 	 */
 	bool sums_only;
+	/* The tree has row_end; at levels of stacks only. */
+	bool keeps_rows;
 };
 
 /*
@@ -232,6 +238,15 @@ struct entity_spec {
  */
 must_use struct entity_tree *entity_tree_create(
 	const struct selection *selection, const struct entity_spec *spec, struct arena *arena);
+/*
+ * A tree that has row_end with the weights of a selection of the same profile, whose filters of
+ * stacks are those that it was made with.  The result has all nodes of the tree and shares its
+ * arrays; nodes without weight are to be left out by those who read it, and siblings stay in the
+ * tree's order.  For trees of one metric, without negative weights, also of samples.  Takes time by
+ * stacks with samples and runs, not by nodes.
+ */
+must_use struct entity_tree *entity_tree_weigh(const struct entity_tree *tree,
+	const struct selection *selection, metric_id metric, struct arena *arena);
 /* The tree of a whole profile by one metric, or several. */
 must_use struct entity_tree *entity_tree_of(
 	const struct profile *profile, enum level level, metric_id metric, struct arena *arena);

@@ -179,7 +179,7 @@ static bool brief_has_margins(const struct report_query *query, const struct pro
 
 static struct error *make_reports(const struct selection *filtered,
 	const struct brief_subject *subject, const struct question *question,
-	struct kept_tree **kept, struct answer *a)
+	struct kept_trees *kept, struct answer *a)
 {
 	const struct report_query *queries = question->queries;
 	size_t count = question->query_count;
@@ -189,7 +189,8 @@ static struct error *make_reports(const struct selection *filtered,
 	for (size_t i = 0; i < count; i++) {
 		struct report_query query = queries[i];
 		/* One answer shares one tree. */
-		struct kept_tree *used = NULL, **keeping = a->kept ? NULL : kept;
+		struct kept_tree *used = NULL;
+		struct kept_trees *keeping = a->kept ? NULL : kept;
 
 		query.subject = subject;
 		query.confidence |= brief_has_margins(&query, filtered->profile);
@@ -201,8 +202,7 @@ static struct error *make_reports(const struct selection *filtered,
 			if (shares_tree(&queries[k], &queries[i]))
 				tree = reports[k]->tree;
 		if (tree == NULL)
-			tree = kept_tree_get(keeping, selection, &query,
-				question->filters.when_modules, arena, &used);
+			tree = kept_tree_get(keeping, selection, question, &query, arena, &used);
 		if (used)
 			a->kept = used;
 		err = same_refusal(&query);
@@ -264,7 +264,7 @@ struct error *answer_create(
 }
 
 struct error *answer_create_keeping(const struct question *question, const struct profile *profile,
-	struct kept_tree **kept, struct answer **answer)
+	struct kept_trees *kept, struct answer **answer)
 {
 	struct arena *arena = arena_create();
 	struct answer *a = ARENA_NEW(arena, struct answer);

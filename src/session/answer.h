@@ -29,7 +29,7 @@ must_use struct error *answer_create(
 	const struct question *question, const struct profile *profile, struct answer **answer);
 /* The same with a tree that is kept for the next question about the same profile. */
 must_use struct error *answer_create_keeping(const struct question *question,
-	const struct profile *profile, struct kept_tree **kept, struct answer **answer);
+	const struct profile *profile, struct kept_trees *kept, struct answer **answer);
 void answer_destroy(struct answer *answer);
 
 /* Draws the reports in the question's format; style applies only to text. */

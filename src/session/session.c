@@ -16,8 +16,8 @@ struct session {
 	struct profile *rooted;
 	enum profile_roots roots;
 	char *root_label;
-	char *path;		/* as the caller named it; NULL: none */
-	struct kept_tree *kept; /* of the last question that had one; NULL: none */
+	char *path; /* as the caller named it; NULL: none */
+	struct kept_trees kept;
 };
 
 struct session *session_of(struct profile *profile)
@@ -57,7 +57,7 @@ void session_close(struct session *session)
 {
 	if (session == NULL)
 		return;
-	kept_tree_release(session->kept);
+	kept_trees_forget(&session->kept);
 	profile_destroy(session->profile);
 	profile_destroy(session->rooted);
 	free(session->root_label);
@@ -84,8 +84,7 @@ static struct error *make_roots(struct session *session, const struct question *
 
 	if (err)
 		return err;
-	kept_tree_release(session->kept);
-	session->kept = NULL;
+	kept_trees_forget(&session->kept);
 	profile_destroy(session->rooted);
 	free(session->root_label);
 	session->rooted = rooted;

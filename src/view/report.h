@@ -69,6 +69,7 @@ struct report_query {
 	size_t part_rows;  /* rows of each part of an entry at most (struct view's parts); 0: all */
 	bool with_modules; /* folded: frames name their load object */
 	bool has_widths;   /* tree: rows have widths (struct calltree), whatever the limit */
+	struct play **kept_play;       /* tree: of trees with the same nodes; NULL: not kept */
 	const struct listing *listing; /* view annotate: the function's, borrowed; else NULL */
 	const struct zones_frameless *frameless; /* view zones: what is left out; else NULL */
 	/* What is missing in this report only, as sentences; borrowed. */

@@ -21,8 +21,11 @@ static void tree_view_analyse(struct report *report, struct arena *arena)
 	if (query->has_widths && report->tree->has_negative)
 		limit.rows = 0;
 
-	report->calltree =
-		calltree_analyse(report->tree, query->collapse, query->order, &limit, arena);
+	report->calltree = query->kept_play
+				   ? calltree_analyse_keeping(report->tree, query->collapse,
+					     query->order, &limit, query->kept_play, arena)
+				   : calltree_analyse(report->tree, query->collapse, query->order,
+					     &limit, arena);
 	report->row_count = report->calltree->count;
 	report->left_out = report->calltree->whole_count - report->calltree->count;
 	if (report->tree->levels_left_out)

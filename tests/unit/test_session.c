@@ -2,6 +2,7 @@
  * A session that is asked question after question answers each as a fresh one would, byte for byte;
  * a question that is refused changes nothing.
  */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +18,7 @@
 #include "session/comparison.h"
 #include "session/session.h"
 
-enum { PUTS_MAX = 5 };
+enum { PUTS_MAX = 8 };
 
 /* Options as a request has them: names and values; "" for flags. */
 struct asked {
@@ -170,6 +171,66 @@ static void asked_often(void **state)
 	}
 }
 
+/* A random time within the run, from before to after it. */
+static void some_part(struct random *r, const struct profile *p, char *text, size_t size)
+{
+	uint64_t last = p->samples.count ? p->samples.time_ns[p->samples.count - 1] + 2 : 1;
+	uint64_t from = random_next(r) % last, to = from + 1 + random_next(r) % last;
+
+	(void)snprintf(text, size, "%" PRIu64 "ns:%" PRIu64 "ns", from, to);
+}
+
+/* Questions that differ in the part of the run that they are about share a tree. */
+static void asked_of_parts(void **state)
+{
+	static const char *const levels[] = {"function", "module", "line"};
+	static const char *const views[] = {"tree", "tree", "tree", "callers", "graph"};
+	static const char *const beside[] = {"callers", "graph", "functions"};
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct strbuf dump = random_dump(seed);
+		struct session *session = open_dump(&dump);
+		struct random r = random_from(seed);
+
+		for (int i = 0; i < 24; i++) {
+			const char *view = views[random_below(&r, 5)];
+			const char *level = levels[random_below(&r, 8) ? 0 : random_below(&r, 3)];
+			char part[64], limit[16];
+			struct asked asked = {
+				{{"format", "json"}, {"view", view}, {"level", level}}};
+			size_t count = 3;
+
+			(void)snprintf(limit, sizeof(limit), "%u", random_below(&r, 30));
+			asked.put[count][0] = "limit";
+			asked.put[count++][1] = limit;
+			if (random_below(&r, 8) == 0) {
+				/* Views of one question share a tree. */
+				asked.put[0][1] = "text";
+				asked.put[count][0] = "view";
+				asked.put[count++][1] = beside[random_below(&r, 3)];
+			}
+			if (strcmp(view, "tree") == 0) {
+				asked.put[count][0] = "collapse";
+				asked.put[count++][1] =
+					collapse_names[random_below(&r, COLLAPSE_COUNT)];
+			}
+			if (random_below(&r, 6)) {
+				some_part(&r, session_profile(session), part, sizeof(part));
+				asked.put[count][0] = "time";
+				asked.put[count++][1] = part;
+			}
+			if (random_below(&r, 4) == 0) {
+				asked.put[count][0] = random_below(&r, 2) ? "focus" : "hide";
+				asked.put[count++][1] = "f[12]";
+			}
+			expect_same(session, &dump, &asked);
+		}
+		session_close(session);
+		strbuf_deinit(&dump);
+	}
+}
+
 /* Of a profile that has all they ask for, questions get answers, each another. */
 static void every_question_is_answered(void **state)
 {
@@ -307,6 +368,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(asked_often),
+		cmocka_unit_test(asked_of_parts),
 		cmocka_unit_test(every_question_is_answered),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(compared_often),
