@@ -83,7 +83,8 @@ static struct error *init(struct fleet_command *c, struct store *store)
 		message_print("%s: made the tables of %zu shard%s", store_address_text(store),
 			changed, changed == 1 ? "" : "s");
 	else
-		message_print("%s: all is there already", store_address_text(store));
+		message_print(
+			"%s: all is there already, and stays as it is", store_address_text(store));
 	return NULL;
 }
 

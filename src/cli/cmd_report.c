@@ -171,7 +171,8 @@ static struct error *report_file(struct report_command *command, const char *pat
 		}
 	}
 	if (err == NULL && !is_shown)
-		err = report(options, session, hints, path ? shell_word(path, "FILE") : "");
+		err = report(options, session, hints && options->store.address == NULL,
+			path ? shell_word(path, "FILE") : "");
 	session_close(session);
 	free(subject);
 	terminal_browser_raise(signal_number);

@@ -152,8 +152,13 @@ static struct error *server_error(const struct clickhouse *c, size_t shard, stru
 
 	if (line.size > MESSAGE_MAX)
 		line.size = MESSAGE_MAX;
-	return error_new(ERROR_INPUT, "%s: %.*s%s(HTTP status %d)", c->address->shards.data[shard],
-		STR_ARG(line), line.size ? " " : "", r->status);
+	/* No such database, no such table. */
+	bool has_no_tables =
+		str_starts_with(line, STR("Code: 81")) || str_starts_with(line, STR("Code: 60"));
+
+	return error_new(ERROR_INPUT, "%s: %.*s%s(HTTP status %d)%s",
+		c->address->shards.data[shard], STR_ARG(line), line.size ? " " : "", r->status,
+		has_no_tables ? "; sonde fleet init --store URL makes the tables" : "");
 }
 
 static bool is_refusal(int status)

@@ -96,11 +96,17 @@ struct fetch {
 
 /* ---- asking ---- */
 
-/* A shard that fails is left out from then on, with what is said of it. */
-static void leave_out_silent(struct fetch *f, const struct clickhouse_answer *answers)
+/*
+ * A shard that does not answer is left out from then on, with what is said of it.  One that refuses
+ * a statement is there: then the whole question fails.
+ */
+static void leave_out_silent(struct fetch *f, struct clickhouse_answer *answers)
 {
 	for (size_t i = 0; i < clickhouse_shard_count(f->clickhouse); i++) {
-		if (answers[i].err && !f->is_silent[i]) {
+		if (answers[i].err && answers[i].is_refusal && f->err == NULL) {
+			f->err = answers[i].err;
+			answers[i].err = NULL;
+		} else if (answers[i].err && !f->is_silent[i]) {
 			vec_push(&f->silent, xstrdup(answers[i].err->message));
 			f->is_silent[i] = true;
 		}
@@ -755,11 +761,13 @@ static void note_missing(struct fetch *f)
 {
 	for (size_t i = 0; i < f->metrics.count && f->silent.count == 0; i++) {
 		int64_t missing = (int64_t)(f->promised.data[i] - f->came[i]);
+		bool is_count = str_equal(f->units.data[i], STR("count"));
 
 		if (missing > 0)
 			builder_note(f->builder, NOTE_LOST, 1,
-				"%lld %.*s of %.*s were sent to the store and are no longer in it",
-				(long long)missing, STR_ARG(f->units.data[i]),
+				"%lld%s%.*s of %.*s were sent to the store and are no longer in it",
+				(long long)missing, is_count ? "" : " ",
+				is_count ? 0 : (int)f->units.data[i].size, f->units.data[i].data,
 				STR_ARG(f->metrics.strings[i]));
 	}
 }

@@ -248,7 +248,11 @@ struct error *folder_store_send(const char *folder, const struct profile *profil
 					   : profile_string(profile, profile->host)};
 	struct profile *labelled;
 	struct error *err;
+	struct stat info;
 
+	if (stat(folder, &info) != 0)
+		return error_system(
+			errno, "%s; sonde fleet init --store %s makes the folder", folder, folder);
 	if (profile->samples.count == 0 && options->label_count && !counts_samples(profile))
 		return error_new(ERROR_UNSUPPORTED,
 			"%.*s has totals only, no samples that could have labels in a folder",
