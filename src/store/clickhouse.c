@@ -166,10 +166,25 @@ static bool is_refusal(int status)
 	return status >= STATUS_REFUSED && status != STATUS_TOO_MANY && status < STATUS_FAILED;
 }
 
-/* A database's own mistakes come with status 500 from old servers: "Code: 60, …". */
+/*
+ * Old servers answer all mistakes with status 500 and "Code: 60, …".  These pass: a body that was
+ * cut off, time that ran out, too many queries, a network, memory, a table that cannot be written
+ * now, too many parts.
+ */
 static bool is_sql_refusal(const struct http_request *r)
 {
-	return str_starts_with(strbuf_str(&r->answer), STR("Code: "));
+	static const unsigned long passing[] = {33, 159, 160, 202, 209, 210, 241, 242, 252, 319};
+	struct str text = strbuf_str(&r->answer), code = STR("Code: ");
+
+	if (!str_starts_with(text, code))
+		return false;
+	unsigned long number = strtoul(text.data + code.size, NULL, 10);
+
+	for (size_t i = 0; i < ARRAY_SIZE(passing); i++) {
+		if (number == passing[i])
+			return false;
+	}
+	return true;
 }
 
 struct asked {

@@ -4,6 +4,7 @@ import json
 import re
 import time
 
+import clickhouse
 import harness
 import shards
 from harness import SOURCE_ROOT, check, sonde
@@ -55,7 +56,7 @@ def selects():
 
 def filled(server, folder):
 	"""A database with a profile of the service that the page asks for."""
-	database = server.fresh_database()
+	database = clickhouse.fresh_database()
 	store = f"clickhouse://127.0.0.1:{server.port}/{database}"
 	start = (time.time_ns() // 60_000_000_000 - AGO_S // 60) * 60_000_000_000
 	(folder / "app.dump").write_text(PROFILE.format(start=start, lost=LOST))
