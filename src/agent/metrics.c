@@ -20,7 +20,7 @@ static void put(struct strbuf *out, const char *name, const char *help, double v
 	struct str text = str_from(name);
 	bool is_counter = str_ends_with(text, STR("_total"));
 
-	strbuf_printf(out, "# HELP %s %s\n# TYPE %s %s\n%s %.17g\n", name, help, name,
+	strbuf_printf(out, "# HELP %s %s\n# TYPE %s %s\n%s %.15g\n", name, help, name,
 		is_counter ? "counter" : "gauge", name, value);
 }
 

@@ -672,9 +672,12 @@ static void take_samples(struct fetch *f, stack_id stack, struct weights *w)
 
 			sum.labels = build_labels(f, service, host, &w->keys, &w->label_values);
 		}
-		if (f->query->by_time)
-			sum.time_ns =
-				builder_time((cursor_u32(&w->times) - f->first_s) * SECOND_NS);
+		if (f->query->by_time) {
+			uint64_t time_s = cursor_u32(&w->times);
+
+			/* One that was committed meanwhile may be earlier than all known. */
+			sum.time_ns = time_s > f->first_s ? (time_s - f->first_s) * SECOND_NS : 0;
+		}
 		uint32_t at =
 			*map_at(&index, sum.labels.i, sum.time_ns, (uint32_t)sums.count, &added);
 		if (added) {

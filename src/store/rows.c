@@ -414,9 +414,13 @@ struct pairs {
 	VEC(int64_t) weights; /* [stack][metric] */
 };
 
-static uint64_t time_of(const struct maker *m, const struct group *group)
+/* Since 1970, in s; tables keep 32 bits, up to 2106. */
+static uint32_t time_of(const struct maker *m, const struct group *group)
 {
-	return is_divided(m) ? group->interval * m->options->every_s : start_ns(m) / SECOND_NS;
+	uint64_t time_s =
+		is_divided(m) ? group->interval * m->options->every_s : start_ns(m) / SECOND_NS;
+
+	return time_s < UINT32_MAX ? (uint32_t)time_s : UINT32_MAX;
 }
 
 static uint32_t duration_of(const struct maker *m)
@@ -479,7 +483,7 @@ static void put_chunk(struct maker *m, const struct row_head *head, uint32_t chu
 
 	row_put_string(b, head->group->service);
 	row_put_string(b, head->metric);
-	row_put_u32(b, (uint32_t)time_of(m, head->group));
+	row_put_u32(b, time_of(m, head->group));
 	row_put_u64(b, head->profile);
 	row_put_u64(b, head->batch);
 	row_put_u32(b, chunk);
@@ -587,7 +591,7 @@ static void put_commit(
 	uint32_t service = str_table_intern(&m->services, head->group->service);
 
 	row_put_string(b, head->group->service);
-	row_put_u32(b, (uint32_t)time_of(m, head->group));
+	row_put_u32(b, time_of(m, head->group));
 	row_put_u64(b, head->profile);
 	row_put_u64(b, head->batch);
 	row_put_u32(b, (uint32_t)m->options->received_s);
