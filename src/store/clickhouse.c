@@ -211,7 +211,7 @@ static void ask_begin(struct clickhouse *c, size_t shard, bool without_database,
 	a->request.body = body;
 }
 
-/* Moves the answer out; NULL: it is a good one. */
+/* Replaces *answer, if it is not NULL, by a good one; else returns what is wrong. */
 static struct error *ask_end(
 	struct clickhouse *c, size_t shard, struct asked *a, struct strbuf *answer, bool *refusal)
 {
@@ -222,10 +222,12 @@ static struct error *ask_end(
 		*refusal = is_refusal(a->request.status) || is_sql_refusal(&a->request);
 		err = server_error(c, shard, &a->request);
 	}
-	if (err == NULL && answer)
+	if (err == NULL && answer) {
+		strbuf_deinit(answer);
 		*answer = a->request.answer;
-	else
+	} else {
 		strbuf_deinit(&a->request.answer);
+	}
 	strbuf_deinit(&a->url);
 	return err;
 }

@@ -49,7 +49,7 @@ void clickhouse_ask(struct clickhouse *c, struct str sql, bool without_database,
 /* The same with a statement of its own for each: sqls[shard]. */
 void clickhouse_ask_each(
 	struct clickhouse *c, const struct strbuf *sqls, struct clickhouse_answer *answers);
-/* The same for one shard. */
+/* The same for one shard; replaces *answer. */
 must_use struct error *clickhouse_ask_one(
 	struct clickhouse *c, size_t shard, struct str sql, struct strbuf *answer);
 /*
