@@ -469,11 +469,11 @@ static bool function_frame(
 
 	if (process == NULL || process->number != p->process || p->has_execed)
 		return false;
-	/* If it has ended, only known mappings can be used. */
+	/* If it has ended, its mappings are known or not; the files that they are of are open. */
 	m = unwind_space_find(&process->space, code_va);
 	if (m == NULL && !p->ended_ns && process_table_read_maps(table, process, now_ns))
 		m = unwind_space_find(&process->space, code_va);
-	if (m && !p->ended_ns && (m->object & UNWIND_PENDING)) {
+	if (m && (m->object & UNWIND_PENDING)) {
 		(void)process_table_resolve(table, process, code_va, now_ns);
 		m = unwind_space_find(&process->space, code_va);
 	}
