@@ -18,7 +18,6 @@
 
 enum {
 	TRIES = 4,
-	FIRST_WAIT_MS = 250,
 	MESSAGE_MAX = 400,
 	STATUS_GOOD = 200,
 	STATUS_REFUSED = 400,
@@ -27,6 +26,8 @@ enum {
 };
 /* Shorter bodies are not worth compressing. */
 #define PLAIN_MAX 1024
+/* Before the second try; each further wait is twice as long. */
+#define FIRST_WAIT_MS UINT64_C(250)
 /*
  * Rows with arrays are large: old servers would otherwise merge 8,192 of them at once, and take
  * gigabytes.
