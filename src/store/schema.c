@@ -45,7 +45,7 @@ static const struct column profile_columns[] = {
 	{"total", "Int64", "ZSTD(1)"},
 	{"stack", "Array(UInt64)", "ZSTD(3)"},
 	{"value", "Array(Int64)", "ZSTD(3)"},
-	{NULL},
+	{0},
 };
 
 static const struct column commit_columns[] = {
@@ -70,7 +70,7 @@ static const struct column commit_columns[] = {
 	{"stats", "Nested(name String, value UInt64)", NULL},
 	{"notes", "Nested(kind String, count UInt64, text String)", NULL},
 	{"pairs", "UInt64", "ZSTD(1)"},
-	{NULL},
+	{0},
 };
 
 static const struct column stack_columns[] = {
@@ -81,7 +81,7 @@ static const struct column stack_columns[] = {
 	{"outer_hash", "UInt64", "ZSTD(1)"},
 	{"is_outer", "UInt8", "ZSTD(1)"},
 	{"frames", "Array(UInt64)", "ZSTD(3)"},
-	{NULL},
+	{0},
 };
 
 static const struct column frame_columns[] = {
@@ -99,7 +99,7 @@ static const struct column frame_columns[] = {
 	{"file", "String", "ZSTD(3)"},
 	{"line", "UInt32", "ZSTD(1)"},
 	{"is_inline", "UInt8", "ZSTD(1)"},
-	{NULL},
+	{0},
 };
 
 static const struct column hour_columns[] = {
@@ -109,7 +109,7 @@ static const struct column hour_columns[] = {
 	{"built", "UInt64", "ZSTD(1)"},
 	{"stack_hash", "UInt64", "ZSTD(1)"},
 	{"weight", "Int64", "ZSTD(3)"},
-	{NULL},
+	{0},
 };
 
 static const struct column hour_commit_columns[] = {
@@ -118,13 +118,13 @@ static const struct column hour_commit_columns[] = {
 	{"built", "UInt64", NULL},
 	{"batches", "UInt64", NULL},
 	{"batch_sum", "UInt64", NULL},
-	{NULL},
+	{0},
 };
 
 static const struct column schema_columns[] = {
 	{"version", "UInt32", NULL},
 	{"made", "DateTime", NULL},
-	{NULL},
+	{0},
 };
 
 #define DAYS(member) offsetof(struct store_retention, member)
