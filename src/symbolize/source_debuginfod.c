@@ -122,7 +122,9 @@ static char *debuginfod_find(
 	struct build_source *source, const struct build_wanted *wanted, char **problem)
 {
 	return fetch((struct debuginfod_source *)source,
-		&(struct question){.build_id = wanted->build_id, .part = wanted->part}, problem);
+		&(struct question){
+			.build_id = wanted->build_id, .part = wanted->part, .text = STR("")},
+		problem);
 }
 
 static char *debuginfod_find_text(
