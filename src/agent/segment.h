@@ -34,7 +34,7 @@ struct segment_shared {
 	uint64_t samples, lost, truncated, late_ns;
 	bool is_sampling; /* samples are being taken, or were */
 	bool has_ended;	  /* sampling is over, names follow */
-	bool is_empty;	  /* it was ended before its start, so there is no file */
+	bool is_empty;	  /* it ended before it began, so there is no file */
 	char problem[256];
 };
 

@@ -20,7 +20,7 @@
 
 #define BUNDLE_MAX 4u /* times least_ns */
 #define SAMPLE_GAP_NS                                                                              \
-	1000000u /* before a sample whose weight is no time, if the interval is unknown */
+	1000000u /* before a sample of a metric that is not a time; used if the interval is unknown */
 #define NO_LEVEL UINT32_MAX
 
 /* A zone that was entered. */

@@ -91,17 +91,6 @@ static void copy_samples(struct import *im, const struct added *added)
 	}
 }
 
-/* Whether what a stack's total stands for can be written as one sample. */
-static bool counts_samples(const struct profile *p)
-{
-	for (size_t i = 0; i < p->metric_count; i++) {
-		if (metric_counts_samples(profile_string(p, p->metrics[i].name),
-			    profile_string(p, p->metrics[i].unit)))
-			return true;
-	}
-	return false;
-}
-
 /* Totals as samples, one for each stack, which can have labels. */
 static void copy_counted(struct import *im, const struct added *added)
 {
@@ -161,22 +150,12 @@ static struct error *label_profile(
 		builder_header(to)->start_unix_ns = added->options->time_s * SECOND_NS;
 	if (p->samples.count)
 		copy_samples(&im, added);
-	else if (counts_samples(p))
+	else if (store_counts_samples(p))
 		copy_counted(&im, added);
 	else
 		copy_totals(&im, added);
 	arena_destroy(scratch);
 	return builder_finish(to, labelled);
-}
-
-static struct str program_name(const struct profile *p)
-{
-	struct str command = profile_string(p, p->command);
-	const char *blank = command.size ? memchr(command.data, ' ', command.size) : NULL;
-	struct str name = str_base_name(
-		(struct str){command.data, blank ? (size_t)(blank - command.data) : command.size});
-
-	return name.size ? name : STR("unknown");
 }
 
 /* "20261127T213000Z-0123456789abcdef.prof". */
@@ -243,7 +222,7 @@ struct error *folder_store_send(const char *folder, const struct profile *profil
 	const struct store_rows_options *options, struct store_sent *sent)
 {
 	struct added added = {.options = options,
-		.service = options->service.size ? options->service : program_name(profile),
+		.service = options->service.size ? options->service : store_own_service(profile),
 		.host = options->host.size ? options->host
 					   : profile_string(profile, profile->host)};
 	struct profile *labelled;
@@ -253,7 +232,7 @@ struct error *folder_store_send(const char *folder, const struct profile *profil
 	if (stat(folder, &info) != 0)
 		return error_system(
 			errno, "%s; sonde fleet init --store %s makes the folder", folder, folder);
-	if (profile->samples.count == 0 && options->label_count && !counts_samples(profile))
+	if (profile->samples.count == 0 && options->label_count && !store_counts_samples(profile))
 		return error_new(ERROR_UNSUPPORTED,
 			"%.*s has totals only, no samples that could have labels in a folder",
 			STR_ARG(profile_string(profile, profile->source)));
@@ -335,7 +314,7 @@ static bool *asked_sets(const struct profile *p, const struct store_query *q)
 		struct str service = label_value(p, set, STR("service"), &scratch[0]),
 			   host = label_value(p, set, STR("host"), &scratch[1]);
 
-		asked[i] = is_asked(q, service.data ? service : program_name(p),
+		asked[i] = is_asked(q, service.data ? service : store_own_service(p),
 				   host.data ? host : profile_string(p, p->host)) &&
 			   has_labels(p, set, q);
 		strbuf_clear(&scratch[0]);
@@ -357,7 +336,7 @@ static struct error *take_part(
 	*part = NULL;
 	if (s->count == 0) {
 		if (q->labels.count == 0 &&
-			is_asked(q, program_name(p), profile_string(p, p->host)) &&
+			is_asked(q, store_own_service(p), profile_string(p, p->host)) &&
 			is_in_range(q, p->start_unix_ns))
 			*part = p;
 		else
@@ -509,7 +488,7 @@ static void add_status(const char *folder, const struct profile *p, struct store
 			samples += (s->labels ? s->labels[k].i : 0) == i;
 		if (s->count && samples == 0)
 			continue;
-		service = service.data ? service : program_name(p);
+		service = service.data ? service : store_own_service(p);
 		host = host.data ? host : profile_string(p, p->host);
 		for (size_t k = 0; k < status->rows.count && row == NULL; k++) {
 			struct store_status_row *r = &status->rows.data[k];

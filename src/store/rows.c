@@ -58,7 +58,7 @@ struct maker {
 
 /* ---- metrics ---- */
 
-static bool has_sample_metric(const struct profile *p)
+bool store_counts_samples(const struct profile *p)
 {
 	for (size_t i = 0; i < p->metric_count; i++) {
 		if (metric_counts_samples(profile_string(p, p->metrics[i].name),
@@ -719,13 +719,17 @@ static uint64_t identify_source(const struct maker *m)
 	return id;
 }
 
-/* The name of the command's program: "api" of "/usr/bin/api --port 80". */
-static struct str command_name(struct str command)
+struct str store_own_service(const struct profile *p)
 {
-	const char *blank = memchr(command.data, ' ', command.size);
-
-	return str_base_name(
+	struct str command = profile_string(p, p->command);
+	const char *blank = command.size ? memchr(command.data, ' ', command.size) : NULL;
+	struct str name = str_base_name(
 		(struct str){command.data, blank ? (size_t)(blank - command.data) : command.size});
+
+	/* "[whole machine]": what has no service of its own, such as time without a sample. */
+	if (str_starts_with(command, STR("[")))
+		return STR("machine");
+	return name.size ? name : STR("unknown");
 }
 
 static void describe(struct maker *m)
@@ -735,12 +739,7 @@ static void describe(struct maker *m)
 	char name[HOST_NAME_MAX_] = "";
 
 	m->command = profile_string(p, p->command);
-	m->service = o->service.size ? o->service : command_name(m->command);
-	/* "[whole machine]": what has no service of its own, such as time without a sample. */
-	if (str_starts_with(m->command, STR("[")) && o->service.size == 0)
-		m->service = STR("machine");
-	if (m->service.size == 0)
-		m->service = STR("unknown");
+	m->service = o->service.size ? o->service : store_own_service(p);
 	m->host = o->host.size ? o->host : profile_string(p, p->host);
 	if (m->host.size == 0 && gethostname(name, sizeof(name) - 1) == 0)
 		m->host = arena_str(m->arena, str_from(name));
@@ -757,7 +756,7 @@ struct error *store_rows_make(const struct profile *profile,
 	if (err)
 		return err;
 	m.metric_count =
-		profile->metric_count + (profile->row_samples && !has_sample_metric(profile));
+		profile->metric_count + (profile->row_samples && !store_counts_samples(profile));
 	m.arena = arena_create();
 	str_table_init(&m.groups, m.arena);
 	str_table_init(&m.services, m.arena);

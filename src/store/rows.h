@@ -47,6 +47,14 @@ struct store_rows {
 	struct strbuf left_labels; /* their keys, separated by ", " */
 };
 
+/* Whether one of its metrics counts samples. */
+bool store_counts_samples(const struct profile *p);
+/*
+ * The service of samples that have none: the program of the command, "api" of "/usr/bin/api -v"; a
+ * recording of a whole machine is "machine"'s.
+ */
+struct str store_own_service(const struct profile *p);
+
 /* ERROR_UNSUPPORTED: the profile has no stacks. */
 must_use struct error *store_rows_make(const struct profile *profile,
 	const struct store_rows_options *options, struct store_rows *rows);

@@ -99,7 +99,7 @@ def quoted(name, mark):
 
 class Handler(http.server.BaseHTTPRequestHandler):
 	protocol_version = "HTTP/1.1"
-	library, users = None, {}
+	engine, users = None, {}
 
 	def log_message(self, *_):
 		pass
@@ -158,7 +158,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 		if is_get:
 			settings["readonly"] = "2"
 		query = options.get("query", "").encode("utf-8", "surrogateescape")
-		found = self.library.answer(query, body, options.get("database"), settings)
+		found = self.engine.answer(query, body, options.get("database"), settings)
 		if options.get("enable_http_compression") == "1" and "gzip" in self.headers.get("Accept-Encoding", ""):
 			self.more_headers.append(("Content-Encoding", "gzip"))
 			found = gzip.compress(found, 1)
@@ -190,7 +190,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 def main():
-	Handler.library = Library(sys.argv[1], sys.argv[2])
+	Handler.engine = Library(sys.argv[1], sys.argv[2])
 	Handler.users = {"default": "", **dict(argument.split(":", 1) for argument in sys.argv[4:])}
 	server = Server(("127.0.0.1", int(sys.argv[3])), Handler)
 	print(server.server_address[1], flush=True)

@@ -286,11 +286,11 @@ class Current(Store):
 			raise Missing("chdb has no library for this machine")
 		if available_kb() < CURRENT_MEMORY_KB:
 			raise Missing("chdb needs 2 GB of free memory")
-		self.library = found[0]
+		self.shared_object = found[0]
 		super().__init__()
 
 	def start(self):
-		command = [sys.executable, HERE / "chdb_server.py", self.library, self.folder / "data", self.port or 0, f"guarded:{PASSWORD}"]
+		command = [sys.executable, HERE / "chdb_server.py", self.shared_object, self.folder / "data", self.port or 0, f"guarded:{PASSWORD}"]
 		self.launch(command, stdout=subprocess.PIPE, text=True)
 		line = self.process.stdout.readline()
 		if not line.strip():
