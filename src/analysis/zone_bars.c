@@ -19,9 +19,9 @@
 #include "base/vec.h"
 
 #define BUNDLE_MAX 4u /* times least_ns */
-#define SAMPLE_GAP_NS                                                                              \
-	1000000u /* before a sample of a metric that is not a time; used if the interval is unknown */
-#define NO_LEVEL UINT32_MAX
+/* Between samples of a metric other than time, where the interval is unknown. */
+#define SAMPLE_GAP_NS 1000000u
+#define NO_LEVEL      UINT32_MAX
 
 /* A zone that was entered. */
 struct open_zone {
