@@ -254,7 +254,7 @@ def test_kill_leaves_whole_segments(folder):
 
 def test_killed_segment_is_kept(folder):
 	"""The process of a segment dies, as by the kernel when memory is short; what it wrote is kept."""
-	with Agent(folder, "-F", "499", "--every", "20s", *RICH) as agent:
+	with busy(folder), Agent(folder, "-F", "499", "--every", "20s", *RICH) as agent:
 		wait_until(lambda: children(agent.process.pid) and list((agent.store / ".tmp").iterdir()))
 		path = wait_until(lambda: list((agent.store / ".tmp").iterdir()))[0]
 		size = wait_until(lambda: path.stat().st_size)
@@ -282,14 +282,13 @@ def test_spool_has_a_limit(folder):
 def test_segments_go_to_the_store(folder):
 	"""They wait while it is not there, and leave the spool once it has them."""
 	store, spool = folder / "there", folder / "spool"
-	with Agent(folder, "--spool", spool, *RICH, store=store) as agent:
+	with busy(folder), Agent(folder, "--spool", spool, *RICH, store=store) as agent:
 		agent.await_words(f"sending to {store}: cannot open")
 		agent.await_segments(1, spool)
 		store.mkdir()
-		agent.await_segments(2)
-		for path in agent.segments():
-			assert Recording(path).stats["counted"] > 0
+		agent.await_segments(3)
 		agent.end()
+		check_whole(agent)
 		sent = {path.name for path in agent.segments()}
 		assert not sent & {path.name for path in agent.segments(spool)}
 		metrics = agent.metrics()
