@@ -250,6 +250,7 @@ static void put_commit(
 	put_u32(f, 1);
 	put_text(f, "");
 	put_text(f, "sonde");
+	put_text(f, "");
 	put_text(f, "cpu-time");
 	put_count(f, 1);
 	put_text(f, "cpu-time");
