@@ -44,8 +44,9 @@ struct hour_batches {
 
 /* The frames of a function at an address, from the outermost: several if calls were inlined. */
 struct chain {
-	uint32_t first, count; /* in fetch.chain_frames */
+	uint32_t first, count; /* in fetch.chain_frames; count 0: not in the store */
 	uint32_t version;
+	bool is_missing; /* a stack has it, and it is not in the store */
 };
 
 /* The outer frames of deep stacks. */
@@ -55,6 +56,13 @@ struct piece {
 	uint64_t count;
 	stack_id stack; /* once it is known */
 	bool is_known, is_under_way;
+};
+
+/* The frames that were built last, on top of a stack. */
+struct last_path {
+	stack_id parent;
+	const uint8_t *frames; /* in the answer or a piece */
+	uint64_t count;
 };
 
 struct fetch {
@@ -82,8 +90,12 @@ struct fetch {
 	VEC(struct piece) pieces;
 	uint64_t missing_stacks, missing_frames;
 	VEC(frame_id) path;
+	/* Of `last`: the stacks of the frames, and where those of each frame's chain end. */
+	struct last_path last;
 	VEC(stack_id) path_stacks;
-	int64_t *weight; /* [metric] */
+	VEC(size_t) path_ends;
+	int64_t *weight;       /* [metric] */
+	struct cursor *values; /* [metric] a row's, with labels or times */
 	/* [metric] what commits say that there is, and what came. */
 	VEC(uint64_t) promised;
 	uint64_t *came;
@@ -133,7 +145,7 @@ static struct clickhouse_answer *ask_stacks(struct fetch *f)
 	struct strbuf *sqls = xcalloc(count, sizeof(*sqls));
 
 	for (size_t i = 0; i < count; i++)
-		select_stacks(f->query, &f->summed[i], &sqls[i]);
+		select_stacks(f->query, &f->metrics, &f->summed[i], &sqls[i]);
 	clickhouse_ask_each(f->clickhouse, sqls, answers);
 	for (size_t i = 0; i < count; i++)
 		strbuf_deinit(&sqls[i]);
@@ -397,13 +409,15 @@ static struct error *read_frames(struct fetch *f, struct cursor *c)
 		uint32_t *index =
 			map_at(&f->chain_index, r.id, 0, (uint32_t)f->chains.count, &added);
 		if (added)
-			vec_push(&f->chains, (struct chain){(uint32_t)f->chain_frames.count, 0, 0});
+			vec_push(&f->chains,
+				(struct chain){.first = (uint32_t)f->chain_frames.count});
 		struct chain *chain = &f->chains.data[*index];
 		if (chain->count && r.version < chain->version)
 			continue;
 		/* Another shard may have sent the whole chain before. */
 		if (r.depth == 0 && (r.version > chain->version || chain->count == 0))
-			*chain = (struct chain){(uint32_t)f->chain_frames.count, 0, r.version};
+			*chain = (struct chain){
+				.first = (uint32_t)f->chain_frames.count, .version = r.version};
 		if (r.version != chain->version || r.depth != chain->count ||
 			chain->first + chain->count != f->chain_frames.count)
 			continue;
@@ -429,33 +443,57 @@ static frame_id unknown_frame(struct fetch *f)
 	return f->unknown;
 }
 
-/* The stack of these frames, called from `parent`. */
+/* Adds the chain of a frame to the path. */
+static void add_chain(struct fetch *f, uint64_t id)
+{
+	bool added;
+	uint32_t *index = map_at(&f->chain_index, id, 0, (uint32_t)f->chains.count, &added);
+
+	if (added)
+		vec_push(&f->chains, (struct chain){0});
+	struct chain *chain = &f->chains.data[*index];
+
+	if (chain->count == 0) {
+		vec_push(&f->path, unknown_frame(f));
+		f->missing_frames += !chain->is_missing;
+		chain->is_missing = true;
+	}
+	for (uint32_t k = 0; k < chain->count; k++)
+		vec_push(&f->path, f->chain_frames.data[chain->first + k]);
+}
+
+/*
+ * The stack of these frames, called from `parent`.  A server sends stacks in the order of their
+ * frames, so that most begin as the one before did; this beginning is kept.
+ */
 static stack_id build_path(struct fetch *f, stack_id parent, const uint8_t *frames, uint64_t count)
 {
+	struct last_path *last = &f->last;
+	uint64_t same = 0, most = parent.i == last->parent.i ? last->count : 0;
 	struct cursor c;
 
-	cursor_init(&c, frames, count * NUMBER_BYTES, "", 0);
+	while (same < most && same < count &&
+		memcmp(frames + same * NUMBER_BYTES, last->frames + same * NUMBER_BYTES,
+			NUMBER_BYTES) == 0)
+		same++;
 	f->path.count = 0;
-	for (uint64_t i = 0; i < count; i++) {
-		uint32_t index;
-
-		if (!map_get(&f->chain_index, cursor_u64(&c), 0, &index) ||
-			f->chains.data[index].count == 0) {
-			vec_push(&f->path, unknown_frame(f));
-			f->missing_frames++;
-			continue;
-		}
-		const struct chain *chain = &f->chains.data[index];
-
-		for (uint32_t k = 0; k < chain->count; k++)
-			vec_push(&f->path, f->chain_frames.data[chain->first + k]);
+	f->path_stacks.count = same ? f->path_ends.data[same - 1] : 0;
+	f->path_ends.count = same;
+	cursor_init(&c, frames + same * NUMBER_BYTES, (count - same) * NUMBER_BYTES, "", 0);
+	for (uint64_t i = same; i < count; i++) {
+		add_chain(f, cursor_u64(&c));
+		vec_push(&f->path_ends, f->path_stacks.count + f->path.count);
 	}
+	*last = (struct last_path){parent, frames, count};
+	if (f->path_stacks.count)
+		parent = f->path_stacks.data[f->path_stacks.count - 1];
 	if (f->path.count == 0)
 		return parent;
-	vec_reserve(&f->path_stacks, f->path.count);
-	(void)builder_stack_path(
-		f->builder, parent, f->path.data, f->path.count, SIZE_MAX, f->path_stacks.data);
-	return f->path_stacks.data[f->path.count - 1];
+	vec_reserve(&f->path_stacks, f->path_stacks.count + f->path.count);
+	(void)builder_stack_path(f->builder, parent, f->path.data, f->path.count, SIZE_MAX,
+		f->path_stacks.data + f->path_stacks.count);
+	f->path_stacks.count += f->path.count;
+	return f->path_stacks.data[f->path_stacks.count - 1];
 }
 
 /* The stack of an outer piece, with those further out; false: one of them is not there. */
@@ -544,10 +582,10 @@ static stack_id find_stack(
 
 /* ---- weights ---- */
 
-/* The columns of one stack's row. */
+/* The columns of one stack's row with labels or times. */
 struct weights {
 	uint64_t count;
-	struct cursor metrics, values, services, hosts, keys, label_values, times;
+	struct cursor services, hosts, keys, label_values, times;
 };
 
 /* An array of arrays of strings. */
@@ -563,47 +601,32 @@ static struct cursor take_string_lists(struct cursor *c)
 	return lists;
 }
 
-static struct weights take_weights(const struct fetch *f, struct cursor *c)
+/* An array of as many numbers as the row has weights. */
+static struct cursor take_numbers(const struct weights *w, struct cursor *c, size_t bytes)
 {
-	struct weights w = {0};
+	if (row_count(c, bytes) != w->count)
+		cursor_fail(c, "arrays of a row differ in length");
+	return cursor_sub(c, cursor_ok(c) ? w->count * bytes : 0);
+}
+
+/* The weights themselves go to f->values. */
+static struct weights take_weights(struct fetch *f, struct cursor *c)
+{
+	struct cursor first = *c;
+	struct weights w = {.count = row_count(&first, NUMBER_BYTES)};
 	uint64_t count;
 
-	w.metrics = take_strings(c, &w.count);
-	count = row_count(c, NUMBER_BYTES);
-	w.values = cursor_sub(c, count * NUMBER_BYTES);
-	if (count < w.count)
-		w.count = count;
+	for (size_t i = 0; i < f->metrics.count; i++)
+		f->values[i] = take_numbers(&w, c, NUMBER_BYTES);
 	if (f->query->by_label) {
 		w.services = take_strings(c, &count);
 		w.hosts = take_strings(c, &count);
 		w.keys = take_string_lists(c);
 		w.label_values = take_string_lists(c);
 	}
-	if (f->query->by_time) {
-		count = row_count(c, TIME_BYTES);
-		w.times = cursor_sub(c, count * TIME_BYTES);
-	}
+	if (f->query->by_time)
+		w.times = take_numbers(&w, c, TIME_BYTES);
 	return w;
-}
-
-static void clear_weight(struct fetch *f)
-{
-	for (size_t i = 0; i < f->metrics.count; i++)
-		f->weight[i] = 0;
-}
-
-/* Adds the next weight. */
-static void add_weight(struct fetch *f, struct weights *w)
-{
-	struct str metric = row_string(&w->metrics);
-	int64_t value = (int64_t)cursor_u64(&w->values);
-	uint32_t index;
-
-	if (!str_table_find(&f->metrics, metric, &index))
-		return; /* it was committed after the others were read */
-	f->came[index] += (uint64_t)value;
-	if (__builtin_add_overflow(f->weight[index], value, &f->weight[index]) && f->err == NULL)
-		f->err = error_new(ERROR_INPUT, "the sum of %.*s exceeds 64 bits", STR_ARG(metric));
 }
 
 static uint64_t samples_of(const struct fetch *f)
@@ -613,14 +636,6 @@ static uint64_t samples_of(const struct fetch *f)
 			return sample_count(&f->weight[i]);
 	}
 	return UINT64_MAX;
-}
-
-static void take_totals(struct fetch *f, stack_id stack, struct weights *w)
-{
-	clear_weight(f);
-	for (uint64_t i = 0; i < w->count; i++)
-		add_weight(f, w);
-	builder_weight(f->builder, stack, f->weight, samples_of(f));
 }
 
 static label_set_id build_labels(struct fetch *f, struct str service, struct str host,
@@ -649,12 +664,28 @@ static label_set_id build_labels(struct fetch *f, struct str service, struct str
 	return set;
 }
 
+/* Counts what is in f->weight as having come. */
+static void count_weight(struct fetch *f)
+{
+	for (size_t i = 0; i < f->metrics.count; i++)
+		f->came[i] += (uint64_t)f->weight[i];
+}
+
 /* One of a stack's samples: all metrics of the same labels and time. */
 struct sum {
 	label_set_id labels;
 	uint64_t time_ns;
 	size_t first; /* of its weights */
 };
+
+static void add_sum(struct fetch *f, int64_t *sum)
+{
+	for (size_t i = 0; i < f->metrics.count; i++) {
+		if (__builtin_add_overflow(sum[i], f->weight[i], &sum[i]) && f->err == NULL)
+			f->err = error_new(ERROR_INPUT, "the sum of %.*s exceeds 64 bits",
+				STR_ARG(f->metrics.strings[i]));
+	}
+}
 
 static void take_samples(struct fetch *f, stack_id stack, struct weights *w)
 {
@@ -684,10 +715,10 @@ static void take_samples(struct fetch *f, stack_id stack, struct weights *w)
 			vec_push(&sums, sum);
 			vec_extend(&weights, sums.count * metrics);
 		}
-		clear_weight(f);
-		add_weight(f, w);
 		for (size_t k = 0; k < metrics; k++)
-			weights.data[sums.data[at].first + k] += f->weight[k];
+			f->weight[k] = (int64_t)cursor_u64(&f->values[k]);
+		count_weight(f);
+		add_sum(f, &weights.data[sums.data[at].first]);
 	}
 	for (size_t i = 0; i < sums.count; i++) {
 		builder_sample(f->builder, stack, (thread_id){NO_ID}, sums.data[i].time_ns,
@@ -699,24 +730,38 @@ static void take_samples(struct fetch *f, stack_id stack, struct weights *w)
 	vec_deinit(&weights);
 }
 
+/* A shard sums the weights of a stack: where it comes twice, that is all of its weight again. */
 static struct error *read_stacks(struct fetch *f, struct cursor *c)
 {
-	while (cursor_ok(c) && !cursor_at_end(c)) {
+	bool has_lists = f->query->by_label || f->query->by_time;
+	struct map seen = {0};
+
+	f->last = (struct last_path){0};
+	while (cursor_ok(c) && !cursor_at_end(c) && f->err == NULL) {
 		uint64_t hash = cursor_u64(c), outer_hash = cursor_u64(c);
 		uint64_t count = row_count(c, NUMBER_BYTES);
 		const uint8_t *frames = cursor_bytes(c, count * NUMBER_BYTES);
-		struct weights w = take_weights(f, c);
+		struct weights w = {0};
+		bool is_new;
 
+		if (has_lists)
+			w = take_weights(f, c);
+		for (size_t i = 0; !has_lists && i < f->metrics.count; i++)
+			f->weight[i] = (int64_t)cursor_u64(c);
 		if (!cursor_ok(c))
 			break;
+		(void)map_at(&seen, hash, 0, 0, &is_new);
+		if (!is_new)
+			continue;
 		stack_id stack = find_stack(f, hash, outer_hash, frames, count);
-		if (f->query->by_label || f->query->by_time)
+		if (has_lists) {
 			take_samples(f, stack, &w);
-		else
-			take_totals(f, stack, &w);
-		if (f->err)
-			break;
+		} else {
+			count_weight(f);
+			builder_weight(f->builder, stack, f->weight, samples_of(f));
+		}
 	}
+	map_deinit(&seen);
 	return f->err;
 }
 
@@ -846,6 +891,7 @@ static void fetch_weights(struct fetch *f, struct strbuf *sql)
 	struct clickhouse_answer *stacks, *outer;
 
 	f->weight = xcalloc(f->metrics.count, sizeof(*f->weight));
+	f->values = xcalloc(f->metrics.count, sizeof(*f->values));
 	f->came = xcalloc(f->metrics.count, sizeof(*f->came));
 	if (select_can_use_hours(f->query)) {
 		select_hour_commits(f->query, sql);
@@ -877,7 +923,7 @@ static void fetch_all(struct fetch *f)
 			"patterns: they cannot be one; ask for a part of them");
 	for (uint32_t i = 0; f->err == NULL && i < f->metrics.count; i++)
 		(void)builder_metric(f->builder, f->metrics.strings[i], f->units.data[i]);
-	if (f->err == NULL)
+	if (f->err == NULL && f->metrics.count > 0)
 		fetch_weights(f, &sql);
 	strbuf_deinit(&sql);
 }
@@ -900,7 +946,9 @@ static void fetch_deinit(struct fetch *f)
 	vec_deinit(&f->pieces);
 	vec_deinit(&f->path);
 	vec_deinit(&f->path_stacks);
+	vec_deinit(&f->path_ends);
 	free(f->weight);
+	free(f->values);
 	free(f->came);
 	vec_deinit(&f->promised);
 	for (size_t i = 0; i < clickhouse_shard_count(f->clickhouse); i++)

@@ -3,6 +3,7 @@
 
 /* The statements that read profiles: the same text for ClickHouse 18 and current versions. */
 
+#include "base/map.h"
 #include "base/str.h"
 #include "store/store.h"
 
@@ -20,13 +21,15 @@ struct select_hours {
 /* Which profiles there are, with what they measured and lost: the columns of `commits`. */
 void select_commits(const struct store_query *query, struct strbuf *sql);
 /*
- * Each stack with weight, once: hash, outer_hash, frames, and arrays of equal length: metrics,
- * weights; with labels also services, hosts, their keys and their values; with times also these.
- * A stack that `stacks` does not have comes with outer_hash 0 and no frames; hash 0 is the sum of
- * the stacks without query->names.  Those hours come from their sums.
+ * Each stack with weight: hash, outer_hash, frames, and its weight in each metric, of which there
+ * is at least one.  With labels or times, the weights are arrays of equal length, and more of them
+ * follow: with labels services, hosts, label keys and label values; with times also times.  A stack
+ * that was sent twice may come twice, each time with all of its weight.  One that `stacks` does not
+ * have comes with outer_hash 0 and no frames; hash 0 is the sum of the stacks without query->names.
+ * Those hours come from their sums.
  */
-void select_stacks(
-	const struct store_query *query, const struct select_hours *hours, struct strbuf *sql);
+void select_stacks(const struct store_query *query, const struct str_table *metrics,
+	const struct select_hours *hours, struct strbuf *sql);
 /* The hours of the query that are summed: service, hour (its number), built, batches, batch_sum. */
 void select_hour_commits(const struct store_query *query, struct strbuf *sql);
 /* Whether sums of hours can answer the query: they have no hosts, labels or finer times. */

@@ -160,7 +160,6 @@ struct pair_sums {
 	struct map index; /* by stack and metric */
 	VEC(int64_t) sums;
 	VEC(uint64_t) stacks;
-	VEC(struct str) metrics;
 	struct str_table names;
 	struct arena *arena;
 };
@@ -199,7 +198,6 @@ static void add_pairs(const struct server *s, const struct map *batches, struct 
 			if (is_new) {
 				vec_push(&p->sums, 0);
 				vec_push(&p->stacks, stack);
-				vec_push(&p->metrics, p->names.strings[metric]);
 			}
 			p->sums.data[at] += (int64_t)cursor_u64(&values);
 		}
@@ -207,9 +205,12 @@ static void add_pairs(const struct server *s, const struct map *batches, struct 
 	map_deinit(&seen);
 }
 
-/* The rows of `stacks`: those of outer pieces, or the row of one stack. */
-static void answer_pieces(
-	const struct server *s, bool is_outer, uint64_t wanted, struct strbuf *out)
+/*
+ * The rows of `stacks`: those of outer pieces, or those of one stack, each with its weights.  A
+ * stack that was sent twice comes twice, as in a join without FINAL.
+ */
+static void answer_pieces(const struct server *s, bool is_outer, uint64_t wanted,
+	struct str weights, struct strbuf *out)
 {
 	struct cursor c = read_table(s, 1);
 	size_t found = 0;
@@ -224,59 +225,76 @@ static void answer_pieces(
 		const uint8_t *frames = cursor_bytes(&c, count * 8);
 
 		assert_true(cursor_ok(&c) && count <= STORE_FRAMES_MAX);
-		if (is_piece != is_outer || (!is_outer && (hash != wanted || found++)))
+		if (is_piece != is_outer || (!is_outer && hash != wanted))
 			continue;
+		found++;
 		row_put_u64(out, hash);
 		row_put_u64(out, outer);
 		row_put_count(out, count);
 		strbuf_add(out, (struct str){(const char *)frames, count * 8});
+		strbuf_add(out, weights);
 	}
 	if (!is_outer && found == 0) {
 		row_put_u64(out, wanted);
 		row_put_u64(out, 0);
 		row_put_count(out, 0);
+		strbuf_add(out, weights);
 	}
 }
 
-static void answer_stacks(const struct server *s, struct strbuf *out)
+/* The metrics that the statement asks for, in its order. */
+static size_t metrics_of(struct str sql, struct str *metrics, size_t most)
 {
-	struct strbuf commits = {0};
+	const struct str before = STR("sum(if(m = "), after = STR(", part, toInt64(0)))");
+	const char *end = sql.data + sql.size, *at = sql.data;
+	size_t count = 0;
+
+	while ((at = memmem(at, (size_t)(end - at), before.data, before.size)) != NULL) {
+		at += before.size;
+		const char *stop = memmem(at, (size_t)(end - at), after.data, after.size);
+
+		assert_true(count < most && stop != NULL);
+		metrics[count++] = (struct str){at, (size_t)(stop - at)};
+	}
+	return count;
+}
+
+static void answer_stacks(const struct server *s, struct str sql, struct strbuf *out)
+{
+	struct strbuf commits = {0}, weights = {0};
 	struct map batches = {0};
 	struct pair_sums p = {.arena = arena_create()};
+	struct str metrics[64];
+	size_t count = metrics_of(sql, metrics, ARRAY_SIZE(metrics));
 
 	str_table_init(&p.names, p.arena);
 	answer_commits(s, &batches, &commits);
 	add_pairs(s, &batches, &p);
 	for (size_t i = 0; i < p.sums.count; i++) {
-		size_t count = 0;
+		size_t before = 0;
 
-		/* Each stack once, with all of its metrics. */
 		for (size_t k = 0; k < i; k++)
-			count += p.stacks.data[k] == p.stacks.data[i];
-		if (count)
+			before += p.stacks.data[k] == p.stacks.data[i];
+		if (before)
 			continue;
-		answer_pieces(s, false, p.stacks.data[i], out);
-		for (size_t k = i; k < p.sums.count; k++)
-			count += p.stacks.data[k] == p.stacks.data[i];
-		row_put_count(out, count);
-		for (size_t k = i; k < p.sums.count; k++) {
-			if (p.stacks.data[k] == p.stacks.data[i])
-				row_put_string(out, p.metrics.data[k]);
+		strbuf_clear(&weights);
+		for (size_t m = 0; m < count; m++) {
+			uint32_t name, at;
+			bool has = str_table_find(&p.names, metrics[m], &name) &&
+				   map_get(&p.index, p.stacks.data[i], name, &at);
+
+			row_put_u64(&weights, has ? (uint64_t)p.sums.data[at] : 0);
 		}
-		row_put_count(out, count);
-		for (size_t k = i; k < p.sums.count; k++) {
-			if (p.stacks.data[k] == p.stacks.data[i])
-				row_put_u64(out, (uint64_t)p.sums.data[k]);
-		}
+		answer_pieces(s, false, p.stacks.data[i], strbuf_str(&weights), out);
 	}
 	map_deinit(&p.index);
 	vec_deinit(&p.sums);
 	vec_deinit(&p.stacks);
-	vec_deinit(&p.metrics);
 	str_table_deinit(&p.names);
 	arena_destroy(p.arena);
 	map_deinit(&batches);
 	strbuf_deinit(&commits);
+	strbuf_deinit(&weights);
 }
 
 void clickhouse_ask(struct clickhouse *c, struct str sql, bool without_database,
@@ -295,7 +313,7 @@ void clickhouse_ask(struct clickhouse *c, struct str sql, bool without_database,
 		else if (c->next == ASK_COMMITS)
 			answer_commits(s, &batches, &answers[i].bytes);
 		else if (c->next == ASK_OUTER)
-			answer_pieces(s, true, 0, &answers[i].bytes);
+			answer_pieces(s, true, 0, STR(""), &answers[i].bytes);
 		else if (c->next == ASK_FRAMES)
 			strbuf_add(&answers[i].bytes, strbuf_str(&s->tables[0]));
 		map_deinit(&batches);
@@ -306,13 +324,12 @@ void clickhouse_ask(struct clickhouse *c, struct str sql, bool without_database,
 void clickhouse_ask_each(
 	struct clickhouse *c, const struct strbuf *sqls, struct clickhouse_answer *answers)
 {
-	(void)sqls;
 	for (size_t i = 0; i < SHARDS; i++) {
 		answers[i] = (struct clickhouse_answer){0};
 		if (c->servers[i].is_down)
 			answers[i].err = error_new(ERROR_INPUT, "it is down");
 		else
-			answer_stacks(&c->servers[i], &answers[i].bytes);
+			answer_stacks(&c->servers[i], strbuf_str(&sqls[i]), &answers[i].bytes);
 	}
 }
 
