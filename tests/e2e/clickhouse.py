@@ -51,13 +51,15 @@ TLS = """
 		<certificateFile>{folder}/cert.pem</certificateFile><privateKeyFile>{folder}/key.pem</privateKeyFile>
 		<verificationMode>none</verificationMode><loadDefaultCAFile>false</loadDefaultCAFile>
 	</server></openSSL>"""
-# 18.16 knows no codecs of columns.
+# 18.16 knows neither codecs of columns nor sizes of a table's blocks: what docs/fleet.md says for it.
 ZSTD = """
 	<compression><case>
-		<min_part_size>0</min_part_size><min_part_size_ratio>0</min_part_size_ratio><method>zstd</method>
+		<min_part_size>0</min_part_size><min_part_size_ratio>0</min_part_size_ratio><method>zstd</method><level>3</level>
 	</case></compression>"""
+BIG_BLOCKS = """<min_compress_block_size>4194304</min_compress_block_size>
+		<max_compress_block_size>4194304</max_compress_block_size>"""
 USERS = """<yandex>
-	<profiles><default/><reader><readonly>2</readonly></reader></profiles>
+	<profiles><default>{blocks}</default><reader><readonly>2</readonly></reader></profiles>
 	<quotas><default/></quotas>
 	<users>
 		<default><password></password>{user}</default>
@@ -274,7 +276,8 @@ class Server(Store):
 		(self.folder / "data").mkdir(exist_ok=True)
 		(self.folder / "config.xml").write_text(CONFIG.format(port=port, folder=self.folder,
 			tls=TLS.format(port=tls_port, folder=self.folder) if self.is_tls else "", compression=ZSTD if self.method == "zstd" else ""))
-		(self.folder / "users.xml").write_text(USERS.format(user=USER, password=PASSWORD))
+		(self.folder / "users.xml").write_text(USERS.format(user=USER, password=PASSWORD,
+			blocks=BIG_BLOCKS if self.method == "zstd" else ""))
 
 
 class Current(Store):
