@@ -58,6 +58,13 @@ struct piece {
 	bool is_known, is_under_way;
 };
 
+/* A stack that a shard has sent. */
+struct known_stack {
+	stack_id stack;
+	uint32_t next_shard; /* shards before it have sent its weight */
+	bool is_missing;     /* only its weight came */
+};
+
 /* The frames that were built last, on top of a stack. */
 struct last_path {
 	stack_id parent;
@@ -88,6 +95,8 @@ struct fetch {
 	VEC(frame_id) chain_frames;
 	struct map piece_index; /* by hash */
 	VEC(struct piece) pieces;
+	struct map stack_index; /* by hash */
+	VEC(struct known_stack) stacks;
 	uint64_t missing_stacks, missing_frames;
 	VEC(frame_id) path;
 	/* Of `last`: the stacks of the frames, and where those of each frame's chain end. */
@@ -566,18 +575,42 @@ static bool is_empty_stack(const struct fetch *f, uint64_t hash)
 	return false;
 }
 
-static stack_id find_stack(
+/* Makes the stack of a row. */
+static struct known_stack make_stack(
 	struct fetch *f, uint64_t hash, uint64_t outer_hash, const uint8_t *frames, uint64_t count)
 {
 	stack_id outer = {0};
 
 	if (count == 0 && (hash == 0 || is_empty_stack(f, hash)))
-		return outer;
-	if (count == 0 || !find_outer(f, outer_hash, &outer)) {
-		f->missing_stacks++;
-		return builder_stack(f->builder, (stack_id){0}, unknown_frame(f));
-	}
-	return build_path(f, outer, frames, count);
+		return (struct known_stack){.stack = outer};
+	if (count == 0 || !find_outer(f, outer_hash, &outer))
+		return (struct known_stack){
+			.stack = builder_stack(f->builder, (stack_id){0}, unknown_frame(f)),
+			.is_missing = true};
+	return (struct known_stack){.stack = build_path(f, outer, frames, count)};
+}
+
+/*
+ * The stack of a row, which another shard may have sent before; NULL: this one has sent the same
+ * row, since a shard sums the weights of a stack and joins them with each copy of its frames.
+ */
+static const struct known_stack *find_stack(
+	struct fetch *f, uint64_t hash, uint64_t outer_hash, const uint8_t *frames, uint64_t count)
+{
+	bool added;
+	uint32_t *index = map_at(&f->stack_index, hash, 0, (uint32_t)f->stacks.count, &added);
+
+	if (added)
+		vec_push(&f->stacks, make_stack(f, hash, outer_hash, frames, count));
+	struct known_stack *s = &f->stacks.data[*index];
+
+	if (s->next_shard > f->shard)
+		return NULL;
+	if (s->is_missing)
+		*s = make_stack(f, hash, outer_hash, frames, count);
+	f->missing_stacks += s->is_missing;
+	s->next_shard = (uint32_t)f->shard + 1;
+	return s;
 }
 
 /* ---- weights ---- */
@@ -730,11 +763,9 @@ static void take_samples(struct fetch *f, stack_id stack, struct weights *w)
 	vec_deinit(&weights);
 }
 
-/* A shard sums the weights of a stack: where it comes twice, that is all of its weight again. */
 static struct error *read_stacks(struct fetch *f, struct cursor *c)
 {
 	bool has_lists = f->query->by_label || f->query->by_time;
-	struct map seen = {0};
 
 	f->last = (struct last_path){0};
 	while (cursor_ok(c) && !cursor_at_end(c) && f->err == NULL) {
@@ -742,7 +773,6 @@ static struct error *read_stacks(struct fetch *f, struct cursor *c)
 		uint64_t count = row_count(c, NUMBER_BYTES);
 		const uint8_t *frames = cursor_bytes(c, count * NUMBER_BYTES);
 		struct weights w = {0};
-		bool is_new;
 
 		if (has_lists)
 			w = take_weights(f, c);
@@ -750,18 +780,17 @@ static struct error *read_stacks(struct fetch *f, struct cursor *c)
 			f->weight[i] = (int64_t)cursor_u64(c);
 		if (!cursor_ok(c))
 			break;
-		(void)map_at(&seen, hash, 0, 0, &is_new);
-		if (!is_new)
+		const struct known_stack *s = find_stack(f, hash, outer_hash, frames, count);
+
+		if (s == NULL)
 			continue;
-		stack_id stack = find_stack(f, hash, outer_hash, frames, count);
 		if (has_lists) {
-			take_samples(f, stack, &w);
+			take_samples(f, s->stack, &w);
 		} else {
 			count_weight(f);
-			builder_weight(f->builder, stack, f->weight, samples_of(f));
+			builder_weight(f->builder, s->stack, f->weight, samples_of(f));
 		}
 	}
-	map_deinit(&seen);
 	return f->err;
 }
 
@@ -944,6 +973,8 @@ static void fetch_deinit(struct fetch *f)
 	vec_deinit(&f->chain_frames);
 	map_deinit(&f->piece_index);
 	vec_deinit(&f->pieces);
+	map_deinit(&f->stack_index);
+	vec_deinit(&f->stacks);
 	vec_deinit(&f->path);
 	vec_deinit(&f->path_stacks);
 	vec_deinit(&f->path_ends);
