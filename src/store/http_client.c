@@ -1,6 +1,7 @@
 /*
  * libcurl's multi interface behind one call.  libcurl brings a TLS library and much else, which
- * would cost every command some 20 ms to load, so it is loaded only when a store is asked for.
+ * would cost every command some 20 ms to load, so it is loaded only when a store is asked for.  A
+ * static program has it linked in.
  */
 #include "store/http_client.h"
 
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #ifndef SONDE_STATIC
 #include <dlfcn.h>
@@ -64,14 +66,71 @@ struct transfer {
 
 /* ---- the library ---- */
 
+/* Its functions by name; a static program has their addresses. */
+struct curl_name {
+	const char *name;
+	size_t offset;
+	void (*linked)(void);
+};
+
+#ifdef SONDE_STATIC
+#define LINKED(name) (void (*)(void)) curl_##name
+#else
+#define LINKED(name) NULL
+#endif
+#define CALL(name)                                                                                 \
+	{                                                                                          \
+		"curl_" #name, offsetof(struct curl_calls, name), LINKED(name)                     \
+	}
+
+static const struct curl_name curl_names[] = {
+	CALL(global_init),
+	CALL(easy_init),
+	CALL(easy_setopt),
+	CALL(easy_getinfo),
+	CALL(multi_setopt),
+	CALL(easy_cleanup),
+	CALL(easy_strerror),
+	CALL(multi_init),
+	CALL(multi_cleanup),
+	CALL(multi_add_handle),
+	CALL(multi_remove_handle),
+	CALL(multi_perform),
+	CALL(multi_poll),
+	CALL(multi_info_read),
+	CALL(slist_append),
+	CALL(slist_free_all),
+};
+
+static void set_call(struct curl_calls *calls, size_t i, const void *address)
+{
+	memcpy((char *)calls + curl_names[i].offset, address, sizeof(void *));
+}
+
 #ifdef SONDE_STATIC
 
 static struct error *load(struct curl_calls *calls)
 {
-	(void)calls;
-	return error_new(ERROR_UNSUPPORTED,
-		"this sonde is a static program, which cannot load " LIBRARY
-		" to reach servers; use the packaged one, or a folder as store");
+	for (size_t i = 0; i < ARRAY_SIZE(curl_names); i++)
+		set_call(calls, i, &curl_names[i].linked);
+	return NULL;
+}
+
+/*
+ * Where distributions keep the certificates of authorities: Debian, Fedora, openSUSE, Alpine, RHEL,
+ * in the order of Go's crypto/x509.  NULL: nowhere.
+ */
+static const char *system_ca_file(void)
+{
+	static const char *const files[] = {"/etc/ssl/certs/ca-certificates.crt",
+		"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem",
+		"/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		if (access(files[i], R_OK) == 0)
+			return files[i];
+	}
+	return NULL;
 }
 
 #else
@@ -79,39 +138,24 @@ static struct error *load(struct curl_calls *calls)
 static struct error *load(struct curl_calls *calls)
 {
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	const struct {
-		const char *name;
-		size_t offset;
-	} names[] = {
-		{"curl_global_init", offsetof(struct curl_calls, global_init)},
-		{"curl_easy_init", offsetof(struct curl_calls, easy_init)},
-		{"curl_easy_setopt", offsetof(struct curl_calls, easy_setopt)},
-		{"curl_easy_getinfo", offsetof(struct curl_calls, easy_getinfo)},
-		{"curl_multi_setopt", offsetof(struct curl_calls, multi_setopt)},
-		{"curl_easy_cleanup", offsetof(struct curl_calls, easy_cleanup)},
-		{"curl_easy_strerror", offsetof(struct curl_calls, easy_strerror)},
-		{"curl_multi_init", offsetof(struct curl_calls, multi_init)},
-		{"curl_multi_cleanup", offsetof(struct curl_calls, multi_cleanup)},
-		{"curl_multi_add_handle", offsetof(struct curl_calls, multi_add_handle)},
-		{"curl_multi_remove_handle", offsetof(struct curl_calls, multi_remove_handle)},
-		{"curl_multi_perform", offsetof(struct curl_calls, multi_perform)},
-		{"curl_multi_poll", offsetof(struct curl_calls, multi_poll)},
-		{"curl_multi_info_read", offsetof(struct curl_calls, multi_info_read)},
-		{"curl_slist_append", offsetof(struct curl_calls, slist_append)},
-		{"curl_slist_free_all", offsetof(struct curl_calls, slist_free_all)},
-	};
 
 	if (library == NULL)
 		return error_new(ERROR_UNSUPPORTED,
 			LIBRARY " cannot be loaded; install it (Debian: libcurl4)");
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		void *symbol = dlsym(library, names[i].name);
+	for (size_t i = 0; i < ARRAY_SIZE(curl_names); i++) {
+		void *symbol = dlsym(library, curl_names[i].name);
 
 		if (symbol == NULL)
 			return error_new(ERROR_UNSUPPORTED, LIBRARY " has no %s: it is too old",
-				names[i].name);
-		memcpy((char *)calls + names[i].offset, &symbol, sizeof(symbol));
+				curl_names[i].name);
+		set_call(calls, i, &symbol);
 	}
+	return NULL;
+}
+
+/* The library knows them. */
+static const char *system_ca_file(void)
+{
 	return NULL;
 }
 
@@ -128,6 +172,8 @@ struct error *http_client_create(
 		return err;
 	}
 	h->options = *options;
+	if (h->options.ca_file == NULL)
+		h->options.ca_file = system_ca_file();
 	if (h->options.connect_ns == 0)
 		h->options.connect_ns = CONNECT_DEFAULT;
 	if (h->options.silence_ns == 0)

@@ -9,6 +9,8 @@ import pathlib
 import shutil
 import tarfile
 
+import clickhouse
+import fleet
 import harness
 import recording
 from harness import SOURCE_ROOT, Skip, check, run
@@ -269,6 +271,28 @@ def test_one_file_carries_what_it_preloads(folder):
 	functions = harness.compile_c(folder, FUNCTIONS, "-O1", "-g", "-finstrument-functions", name="functions")
 	done = check(run(program, "record", "--zones=functions", "-o", folder / "z.prof", functions, env=caches))
 	assert "2 functions of 1 program" in done.err, done.err
+
+
+@harness.takes_long
+def test_one_file_reaches_servers(folder):
+	"""With its own HTTP, TLS and look-up of names; certificates are the machine's, or those that it is given."""
+	program = one_file(folder)
+	try:
+		server = clickhouse.Server(is_tls=True)
+	except clickhouse.Missing as missing:
+		raise Skip(str(missing))
+	with server:
+		store = ("--store", f"clickhouse://127.0.0.1:{server.tls_port}/sonde?secure=true")
+		check(run(program, "fleet", "init", *store, "--ca", server.certificate))
+		profile = fleet.Fleet(7).profiles[0]
+		path = profile.write(folder / "x.folded")
+		check(run(program, "push", *store, "--ca", server.certificate, *profile.options(), path))
+		told = json.loads(check(run(program, "report", *store, "--ca", server.certificate, "--format", "json")).out)
+		read = json.loads(check(run(program, "report", path, "--format", "json")).out)
+		assert told["total"] == read["total"] > 0, (told["total"], read["total"])
+		assert "ertificate" in check(run(program, "report", *store), 1).err
+		named = check(run(program, "fleet", "status", "--store", f"clickhouse://localhost:{server.port}/sonde"))
+		assert profile.service in named.out, named
 
 
 if __name__ == "__main__":
