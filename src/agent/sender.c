@@ -86,11 +86,16 @@ static struct error *push_to_folder(const char *store, const char *path)
 	return err;
 }
 
-/* What was sent to a store is remembered in a file of its own in the spool. */
-static char *known_path(const struct sender_target *target)
+/*
+ * What was sent to a shard is remembered in a file of its own in the spool: received profiles have
+ * hosts of their own, and so go to several shards.
+ */
+static char *known_path(const struct sender_target *target, const char *shard)
 {
-	return xasprintf("%s/.sent-%016llx", target->spool,
-		(unsigned long long)identity_bytes(str_from(target->store)));
+	uint64_t hash = identity_after(
+		identity_bytes(str_from(target->store)), identity_bytes(str_from(shard)));
+
+	return xasprintf("%s/.sent-%016llx", target->spool, (unsigned long long)hash);
 }
 
 /* A segment is one profile of each service, with the time at which it began. */
@@ -100,16 +105,17 @@ static struct error *push_profile(
 	struct known known;
 	struct store_sent sent;
 	uint64_t now_s = clock_unix_ns() / SECOND_NS;
-	char *path = known_path(target);
-
-	known_load(&known, path, now_s);
 	/* What other programs sent keeps their labels and hosts. */
 	bool is_own = str_starts_with(profile_string(profile, profile->command), STR("["));
+	struct str host = is_own ? STR("") : profile_string(profile, profile->host);
+
+	if (host.size == 0)
+		host = str_from(target->host);
+	char *path = known_path(target, store_place_of(store, host));
+
+	known_load(&known, path, now_s);
 	const struct store_rows_options options = {
-		.host = is_own ? str_from(target->host) : STR(""),
-		.received_s = now_s,
-		.known = &known,
-		.all_labels = !is_own};
+		.host = host, .received_s = now_s, .known = &known, .all_labels = !is_own};
 	struct error *err = store_send(store, profile, &options, &sent);
 
 	for (size_t i = 0; i < sent.hashes.count && err == NULL; i++)

@@ -485,6 +485,32 @@ def test_segments_go_to_servers(folder):
 
 
 @harness.takes_long
+def test_received_hosts_go_to_several_shards(folder):
+	"""The same stacks of several hosts: each shard gets those of its hosts, whatever another one has already."""
+	stacks = folder / "stacks.folded"
+	stacks.write_text("main;eval;eval 30\nmain;gc 12\n")
+	hosts = [f"web{i}" for i in range(4)]
+	try:
+		servers = [clickhouse.Server(), clickhouse.Server()]
+	except clickhouse.Missing as missing:
+		raise harness.Skip(str(missing))
+	with servers[0], servers[1]:
+		url = "clickhouse://" + ",".join(f"127.0.0.1:{server.port}" for server in servers) + "/sonde"
+		harness.check(harness.sonde("fleet", "init", "--store", url))
+		with Agent(folder, *RICH, "--spool", folder / "spool", "--listen", "127.0.0.1:0", every="2s", store=url) as agent:
+			address = listening(agent)
+			for host in hosts:
+				harness.check(harness.sonde("push", "--otlp", f"http://{address}", "--service", "billing", "--host", host, stacks))
+			commits = lambda: [int(server.sql("SELECT count() FROM commits FINAL WHERE service = 'billing'", database="sonde"))
+				for server in servers]
+			wait_until(lambda: sum(commits()) == len(hosts))
+			assert all(commits()), commits()
+			agent.end()
+		folded = harness.check(harness.sonde("report", "--store", url, "--service", "billing", "--format", "folded")).out
+		assert sorted(folded.splitlines()) == ["main;eval;eval 120", "main;gc 48"], folded
+
+
+@harness.takes_long
 def test_many_threads(folder):
 	"""Ten thousand threads: the agent keeps to its own budget, with what it saved up. What else runs may make it
 	halve its rate; that is how it keeps to it."""
