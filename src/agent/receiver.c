@@ -24,7 +24,6 @@
 #define METRICS_MAX ((uint64_t)1 << 20)
 #define AGAIN_NS    (10 * SECOND_NS)
 #define TIME_DIGITS 16 /* "20261127T213348Z" */
-#define ENDING	    ".prof"
 
 /* ---- in the process ---- */
 
@@ -209,7 +208,7 @@ static void take_all(struct receiver *r, struct spool *spool)
 	const struct dirent *entry;
 
 	while (dir && (entry = readdir(dir))) {
-		if (str_ends_with(str_from(entry->d_name), STR(ENDING)))
+		if (str_ends_with(str_from(entry->d_name), STR(SPOOL_ENDING)))
 			take(r, spool, entry->d_name);
 	}
 	if (dir)

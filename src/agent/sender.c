@@ -61,10 +61,22 @@ static struct error *copy(int from, int to, const char *path)
 	return NULL;
 }
 
-static struct error *push_to_folder(const char *store, const char *path)
+/* "20261127T213348Z-000042-0123456789abcdef.prof": hosts that share a folder number alike. */
+static char *name_in_folder(const struct sender_target *target, const char *path)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	char *to = xasprintf("%s/%s", store, name), *part = xasprintf("%s/.%s", store, name);
+	struct str name = str_base_name(str_from(path));
+
+	if (str_ends_with(name, STR(SPOOL_ENDING)))
+		name.size -= strlen(SPOOL_ENDING);
+	return xasprintf("%.*s-%016llx" SPOOL_ENDING, STR_ARG(name),
+		(unsigned long long)identity_bytes(str_from(target->host)));
+}
+
+static struct error *push_to_folder(const struct sender_target *target, const char *path)
+{
+	char *name = name_in_folder(target, path);
+	char *to = xasprintf("%s/%s", target->store, name);
+	char *part = xasprintf("%s/.%s", target->store, name);
 	int in = open(path, O_RDONLY | O_CLOEXEC);
 	int out = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	struct error *err = NULL;
@@ -81,6 +93,7 @@ static struct error *push_to_folder(const char *store, const char *path)
 		close(in);
 	if (out >= 0)
 		close(out);
+	free(name);
 	free(to);
 	free(part);
 	return err;
@@ -150,7 +163,7 @@ struct error *sender_push(const struct sender_target *target, const char *path, 
 {
 	*is_unreadable = false;
 	return sender_is_url(target->store) ? push_to_servers(target, path, is_unreadable)
-					    : push_to_folder(target->store, path);
+					    : push_to_folder(target, path);
 }
 
 /* ---- when ---- */

@@ -21,6 +21,7 @@
 #include "agent/spool.h"
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "store/identity.h"
 
 /* ---- the budget ---- */
 
@@ -321,11 +322,35 @@ static void test_sender(void **state)
 	assert_int_equal(spool.entries.count, 0);
 	assert_int_equal(s.sent, 2);
 	assert_int_equal(s.sent_bytes, 300);
-	snprintf(file, sizeof(file), "%s/19700101T000006Z-000001.prof", to);
+	snprintf(file, sizeof(file), "%s/19700101T000006Z-000001-%016llx.prof", to,
+		(unsigned long long)identity_bytes(STR("host")));
 	assert_int_equal(stat(file, &st), 0);
 	assert_int_equal(st.st_size, 200);
 	sender_deinit(&s);
 	spool_close(&spool);
+	remove_folder(folder);
+}
+
+/* Two hosts begin a segment in the same second and send it to a folder that they share. */
+static void test_hosts_share_a_folder(void **state)
+{
+	char *folder = new_folder(), path[2][128], command[256];
+	struct sender_target targets[] = {
+		{.store = folder, .host = "web1"}, {.store = folder, .host = "../web2"}};
+	bool is_unreadable;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(targets); i++) {
+		snprintf(path[i], sizeof(path[i]), "%s/%zu", folder, i);
+		assert_int_equal(mkdir(path[i], 0700), 0);
+		strcat(path[i], "/19700101T000006Z-000001.prof");
+		put_file(path[i], 100 + i);
+		for (int twice = 0; twice < 2; twice++)
+			assert_null(sender_push(&targets[i], path[i], &is_unreadable));
+	}
+	snprintf(command, sizeof(command),
+		"cd %s && test $(stat -c %%s *.prof | sort | tr '\\n' ,) = 100,101,", folder);
+	assert_int_equal(system(command), 0);
 	remove_folder(folder);
 }
 
@@ -458,6 +483,7 @@ int main(void)
 		cmocka_unit_test(test_spool_drops_the_oldest),
 		cmocka_unit_test(test_spool_is_found_again),
 		cmocka_unit_test(test_sender),
+		cmocka_unit_test(test_hosts_share_a_folder),
 		cmocka_unit_test(test_hosts_take_turns),
 		cmocka_unit_test(test_back_off),
 		cmocka_unit_test(test_addresses_of_stores),
