@@ -550,8 +550,7 @@ static struct error *open_all(struct agent *a, sigset_t *before)
 
 static void close_all(struct agent *a)
 {
-	if (a->sender.child)
-		kill(a->sender.child, SIGKILL);
+	sender_stop(&a->sender);
 	for (size_t i = 0; i < SEGMENTS_MAX; i++)
 		if (a->segments[i].pid)
 			kill(a->segments[i].pid, SIGKILL);

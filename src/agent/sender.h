@@ -54,6 +54,8 @@ void sender_init(struct sender *s, const struct sender_target *target, uint64_t 
 void sender_deinit(struct sender *s);
 /* Starts sending if something waits and it is time. */
 void sender_look(struct sender *s, struct spool *spool, uint64_t now_ns);
+/* Ends sending; the segment stays. */
+void sender_stop(struct sender *s);
 /* Its child has ended, with that status of wait4. */
 void sender_ended(struct sender *s, struct spool *spool, int status, uint64_t now_ns);
 /* How long to wait after so many failures in a row; random: from 0 to 1. */
