@@ -290,6 +290,14 @@ static void tell_failure(struct agent *a, const struct segment *s, int status)
 	a->last_until_ns = s->from_ns;
 }
 
+static void limit_spool(struct agent *a)
+{
+	uint64_t now_s = clock_unix_ns() / SECOND_NS, keep_s = a->settings.keep_ns / SECOND_NS;
+
+	spool_limit(&a->spool, a->settings.spool_bytes,
+		a->settings.keep_ns > 0 ? (int64_t)(now_s - keep_s) : INT64_MIN);
+}
+
 static void take_segment(struct agent *a, struct segment *s, int status)
 {
 	struct agent_metrics *m = &a->metrics;
@@ -315,10 +323,7 @@ static void take_segment(struct agent *a, struct segment *s, int status)
 		recover(a, s);
 	}
 	segment_deinit(s);
-	uint64_t now_s = clock_unix_ns() / SECOND_NS, keep_s = a->settings.keep_ns / SECOND_NS;
-
-	spool_limit(&a->spool, a->settings.spool_bytes,
-		a->settings.keep_ns > 0 ? (int64_t)(now_s - keep_s) : INT64_MIN);
+	limit_spool(a);
 	write_metrics(a, clock_monotonic_ns());
 }
 
@@ -483,6 +488,8 @@ static void run(struct agent *a)
 			a->look_ns = now_ns + LOOK_NS;
 			watch_cost(a, now_ns);
 			receiver_look(&a->receiver, &a->spool, now_ns);
+			/* Others go on sending while sampling pauses. */
+			limit_spool(a);
 			sender_look(&a->sender, &a->spool, now_ns);
 		}
 		if (now_ns >= a->metrics_ns)

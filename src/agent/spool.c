@@ -235,10 +235,11 @@ void spool_limit(struct spool *s, uint64_t most, int64_t oldest_s)
 		uint64_t bytes = s->entries.data[0].bytes;
 		struct error *err = spool_remove(s, 0);
 
-		/* It will be tried again with the next segment. */
-		error_destroy(err);
-		if (err)
+		if (err) {
+			/* It will be tried again. */
+			error_destroy(err);
 			return;
+		}
 		s->dropped++;
 		s->dropped_bytes += bytes;
 	}

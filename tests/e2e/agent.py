@@ -450,6 +450,22 @@ def test_profiles_of_other_programs(folder):
 	assert harness.sonde("report", "--store", agent.store, "--service", "billing", "version=3").status == 1
 
 
+def test_spool_has_a_limit_while_sampling_pauses(folder):
+	"""Other programs go on sending then."""
+	stacks = folder / "stacks.folded"
+	stacks.write_text("main;eval 30\n")
+	with Agent(folder, "--cpu-max", "0.001%", "--spool-max", "1", "--listen", "127.0.0.1:0") as agent:
+		address = listening(agent)
+		agent.await_words("sampling pauses, by the budget")
+		wait_until(lambda: len(children(agent.process.pid)) == 1)
+		before = agent.metrics()["segments_dropped_total"]
+		for number in range(4):
+			harness.check(harness.sonde("push", "--otlp", f"http://{address}", "--service", f"s{number}", stacks))
+		wait_until(lambda: agent.metrics()["segments_dropped_total"] >= before + 3)
+		agent.end()
+		assert len(agent.segments()) == 1, agent.segments()
+
+
 def test_a_busy_port(folder):
 	with socket.create_server(("127.0.0.1", 0)) as taken:
 		port = taken.getsockname()[1]

@@ -19,6 +19,7 @@
 #include "agent/allowance.h"
 #include "agent/config.h"
 #include "agent/metrics.h"
+#include "agent/receiver.h"
 #include "agent/sender.h"
 #include "agent/spool.h"
 #include "base/clock.h"
@@ -488,6 +489,43 @@ static void test_addresses_of_stores(void **state)
 	error_destroy(err);
 }
 
+/* ---- receiving ---- */
+
+/* Its process may outlive an agent that was killed, and must not keep the next one out. */
+static void test_receiver_leaves_the_lock(void **state)
+{
+	char *folder = new_folder(), address[128], draft[128];
+	struct receiver r;
+	struct spool spool;
+	struct stat st;
+
+	(void)state;
+	snprintf(address, sizeof(address), "%s/socket", folder);
+	snprintf(draft, sizeof(draft), "%s/.in", folder);
+	assert_int_equal(mkdir(draft, 0700), 0);
+	strcat(draft, "/19700101T000006Z-0123456789abcdef.prof.new");
+	put_file(draft, 10);
+	assert_null(spool_open(&spool, folder));
+	struct error *err = receiver_start(&r,
+		&(struct receiver_options){.address = address, .metrics = "", .say = keep_line},
+		&spool);
+
+	if (err && strstr(said, "libmicrohttpd")) {
+		error_destroy(err);
+		receiver_stop(&r, &spool);
+		spool_close(&spool);
+		remove_folder(folder);
+		skip();
+	}
+	assert_null(err);
+	assert_int_equal(stat(draft, &st), -1);
+	spool_close(&spool);
+	assert_null(spool_open(&spool, folder));
+	receiver_stop(&r, &spool);
+	spool_close(&spool);
+	remove_folder(folder);
+}
+
 /* ---- the file of options ---- */
 
 static struct error *take_option(void *context, const char *name, const char *value)
@@ -572,6 +610,7 @@ int main(void)
 		cmocka_unit_test(test_hosts_take_turns),
 		cmocka_unit_test(test_back_off),
 		cmocka_unit_test(test_addresses_of_stores),
+		cmocka_unit_test(test_receiver_leaves_the_lock),
 		cmocka_unit_test(test_config),
 		cmocka_unit_test(test_metrics),
 	};
