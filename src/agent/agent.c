@@ -426,6 +426,18 @@ static struct error *read_again(struct agent *a, struct agent_settings *settings
 	return NULL;
 }
 
+/* Where the next segment is sent, and as whom. */
+static struct sender_target target_of(const struct agent *a)
+{
+	const struct agent_settings *s = &a->settings;
+	const char *spool = spool_of(s);
+
+	return (struct sender_target){.store = strcmp(spool, s->store) == 0 ? NULL : s->store,
+		.spool = spool,
+		.host = s->host ? s->host : a->host,
+		.access = {s->credentials, s->ca_file}};
+}
+
 static void reload(struct agent *a, uint64_t now_ns)
 {
 	struct agent_settings settings;
@@ -442,6 +454,7 @@ static void reload(struct agent *a, uint64_t now_ns)
 			settings.no_symbols != a->settings.no_symbols;
 
 	a->settings = settings;
+	a->sender.target = target_of(a);
 	allowance_set(&a->allowance, cpu_share(&settings), memory_most(&settings));
 	say(a, "settings were read again");
 	if (is_other)
@@ -536,10 +549,7 @@ static struct error *open_all(struct agent *a, sigset_t *before)
 	if (uname(&host) != 0)
 		host.nodename[0] = '\0';
 	snprintf(a->host, sizeof(a->host), "%s", host.nodename);
-	const struct sender_target target = {.store = sends ? a->settings.store : NULL,
-		.spool = spool,
-		.host = a->settings.host ? a->settings.host : a->host,
-		.access = {a->settings.credentials, a->settings.ca_file}};
+	const struct sender_target target = target_of(a);
 
 	sender_init(&a->sender, &target, a->settings.every_ns, a->hooks.segment.say);
 	if (a->spool.removed_temporary > 0)

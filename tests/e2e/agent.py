@@ -318,6 +318,18 @@ def test_reload(folder):
 		assert 45e6 < intervals[0] < 60e6 and 3.5e6 < intervals[-1] < 5e6, intervals
 
 
+def test_reload_of_credentials(folder):
+	"""They are for the next segment that is sent."""
+	config = folder / "agent.conf"
+	config.write_text(f"credentials = {folder}/first\n")
+	with busy(folder), Agent(folder, "--config", config, "--spool", folder / "spool", *RICH, store="clickhouse://127.0.0.1:1") as agent:
+		agent.await_words(f"{folder}/first: No such file")
+		config.write_text(f"credentials = {folder}/second\n")
+		agent.process.send_signal(signal.SIGHUP)
+		agent.await_words(f"{folder}/second: No such file")
+		agent.end()
+
+
 def test_usage(folder):
 	config = folder / "bad.conf"
 	config.write_text("store = /tmp/x\nfrequncy = 3\n")
