@@ -592,6 +592,13 @@ static void clear_weight(struct fetch *f)
 		f->weight[i] = 0;
 }
 
+static void add_to(struct fetch *f, int64_t *sum, size_t metric, int64_t value)
+{
+	if (__builtin_add_overflow(*sum, value, sum) && f->err == NULL)
+		f->err = error_new(ERROR_INPUT, "the sum of %.*s exceeds 64 bits",
+			STR_ARG(f->metrics.strings[metric]));
+}
+
 /* Adds the next weight. */
 static void add_weight(struct fetch *f, struct weights *w)
 {
@@ -602,8 +609,7 @@ static void add_weight(struct fetch *f, struct weights *w)
 	if (!str_table_find(&f->metrics, metric, &index))
 		return; /* it was committed after the others were read */
 	f->came[index] += (uint64_t)value;
-	if (__builtin_add_overflow(f->weight[index], value, &f->weight[index]) && f->err == NULL)
-		f->err = error_new(ERROR_INPUT, "the sum of %.*s exceeds 64 bits", STR_ARG(metric));
+	add_to(f, &f->weight[index], index, value);
 }
 
 static uint64_t samples_of(const struct fetch *f)
@@ -687,7 +693,7 @@ static void take_samples(struct fetch *f, stack_id stack, struct weights *w)
 		clear_weight(f);
 		add_weight(f, w);
 		for (size_t k = 0; k < metrics; k++)
-			weights.data[sums.data[at].first + k] += f->weight[k];
+			add_to(f, &weights.data[sums.data[at].first + k], k, f->weight[k]);
 	}
 	for (size_t i = 0; i < sums.count; i++) {
 		builder_sample(f->builder, stack, (thread_id){NO_ID}, sums.data[i].time_ns,
