@@ -160,6 +160,12 @@ def test_nobody_is_there(folder):
 	assert sent["error"], sent
 
 
+def test_a_password_is_not_repeated(folder):
+	for url in ("http://me:secret@127.0.0.1:1", "me:secret@127.0.0.1:1/path", "https://secret@127.0.0.1?x"):
+		sent = send(url, folded_file(folder))
+		assert sent["kind"] == "usage" and "--credentials" in sent["error"] and "secret" not in sent["error"], sent
+
+
 def test_large_profiles_are_not_sent(folder):
 	file = folded_file(folder)
 	with Collector(OK) as collector:
