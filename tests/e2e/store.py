@@ -457,6 +457,13 @@ def test_a_password_is_not_seen(folder):
 		assert "--credentials" in done.err and "secret" not in done.err, done
 
 
+def test_times_before_1970(folder):
+	store, profile = Folder(folder), fleet.Fleet(103, is_labelled=False).profiles[0]
+	check(store.push_profile(profile, folder))
+	for words in (("--last", "40000d"), ("--since", "-40000d"), ("since=-40000d",)):
+		assert store.total(*words) == profile.total, words
+
+
 def test_answers_that_lack_rows(folder):
 	with fault_proxy.FaultProxy(clickhouse.free_port()) as proxy:
 		for words, text in ((b"CREATE", ""), (b"version()", "26.1\n"), (b"EXISTS", "1\n"), (b"max(version)", "")):
