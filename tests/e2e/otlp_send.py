@@ -195,6 +195,7 @@ def test_to_sondes_own_intake(folder):
 			assert folded_of(kept["file"]) == folded_of(source), source
 	token = folder / "token"
 	token.write_text("0123456789abcdef")
+	token.chmod(0o600)
 	(folder / "b").mkdir()
 	with intake_server.Intake(folder / "b", f"token={token}") as intake:
 		assert "status 401: the token" in send(f"http://127.0.0.1:{intake.port}", file)["error"]
