@@ -74,20 +74,12 @@ static void copy_samples(struct import *im, const struct added *added)
 {
 	const struct profile *p = im->from;
 	const struct samples *s = &p->samples;
-	int64_t *weight = ARENA_ARRAY(im->scratch, int64_t, p->metric_count);
 
 	for (size_t i = 0; i < s->count; i++) {
 		label_set_id own = s->labels ? s->labels[i] : (label_set_id){0};
 
-		for (size_t m = 0; m < p->metric_count; m++)
-			weight[m] = s->weight[m][i];
-		builder_sample(im->to, im->stacks[s->stack[i].i],
-			s->thread ? im->threads[s->thread[i].i] : (thread_id){NO_ID},
-			s->time_ns ? s->time_ns[i] : UINT64_MAX, weight);
-		if (s->zone)
-			builder_sample_zone(im->to, im->stacks[s->zone[i].i]);
-		builder_sample_labels(im->to,
-			complete_labels(im->to, p, own, import_sample_labels(im, i), added));
+		import_sample(
+			im, i, complete_labels(im->to, p, own, import_sample_labels(im, i), added));
 	}
 }
 
