@@ -290,6 +290,14 @@ static void tell_failure(struct agent *a, const struct segment *s, int status)
 	a->last_until_ns = s->from_ns;
 }
 
+static void limit_spool(struct agent *a)
+{
+	uint64_t now_s = clock_unix_ns() / SECOND_NS, keep_s = a->settings.keep_ns / SECOND_NS;
+
+	spool_limit(&a->spool, a->settings.spool_bytes,
+		a->settings.keep_ns > 0 ? (int64_t)(now_s - keep_s) : INT64_MIN);
+}
+
 static void take_segment(struct agent *a, struct segment *s, int status)
 {
 	struct agent_metrics *m = &a->metrics;
@@ -315,10 +323,7 @@ static void take_segment(struct agent *a, struct segment *s, int status)
 		recover(a, s);
 	}
 	segment_deinit(s);
-	uint64_t now_s = clock_unix_ns() / SECOND_NS, keep_s = a->settings.keep_ns / SECOND_NS;
-
-	spool_limit(&a->spool, a->settings.spool_bytes,
-		a->settings.keep_ns > 0 ? (int64_t)(now_s - keep_s) : INT64_MIN);
+	limit_spool(a);
 	write_metrics(a, clock_monotonic_ns());
 }
 
@@ -421,6 +426,18 @@ static struct error *read_again(struct agent *a, struct agent_settings *settings
 	return NULL;
 }
 
+/* Where the next segment is sent, and as whom. */
+static struct sender_target target_of(const struct agent *a)
+{
+	const struct agent_settings *s = &a->settings;
+	const char *spool = spool_of(s);
+
+	return (struct sender_target){.store = strcmp(spool, s->store) == 0 ? NULL : s->store,
+		.spool = spool,
+		.host = s->host ? s->host : a->host,
+		.access = {s->credentials, s->ca_file}};
+}
+
 static void reload(struct agent *a, uint64_t now_ns)
 {
 	struct agent_settings settings;
@@ -437,6 +454,7 @@ static void reload(struct agent *a, uint64_t now_ns)
 			settings.no_symbols != a->settings.no_symbols;
 
 	a->settings = settings;
+	a->sender.target = target_of(a);
 	allowance_set(&a->allowance, cpu_share(&settings), memory_most(&settings));
 	say(a, "settings were read again");
 	if (is_other)
@@ -483,6 +501,8 @@ static void run(struct agent *a)
 			a->look_ns = now_ns + LOOK_NS;
 			watch_cost(a, now_ns);
 			receiver_look(&a->receiver, &a->spool, now_ns);
+			/* Others go on sending while sampling pauses. */
+			limit_spool(a);
 			sender_look(&a->sender, &a->spool, now_ns);
 		}
 		if (now_ns >= a->metrics_ns)
@@ -529,10 +549,7 @@ static struct error *open_all(struct agent *a, sigset_t *before)
 	if (uname(&host) != 0)
 		host.nodename[0] = '\0';
 	snprintf(a->host, sizeof(a->host), "%s", host.nodename);
-	const struct sender_target target = {.store = sends ? a->settings.store : NULL,
-		.spool = spool,
-		.host = a->settings.host ? a->settings.host : a->host,
-		.access = {a->settings.credentials, a->settings.ca_file}};
+	const struct sender_target target = target_of(a);
 
 	sender_init(&a->sender, &target, a->settings.every_ns, a->hooks.segment.say);
 	if (a->spool.removed_temporary > 0)
@@ -550,8 +567,7 @@ static struct error *open_all(struct agent *a, sigset_t *before)
 
 static void close_all(struct agent *a)
 {
-	if (a->sender.child)
-		kill(a->sender.child, SIGKILL);
+	sender_stop(&a->sender);
 	for (size_t i = 0; i < SEGMENTS_MAX; i++)
 		if (a->segments[i].pid)
 			kill(a->segments[i].pid, SIGKILL);

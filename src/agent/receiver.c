@@ -24,7 +24,6 @@
 #define METRICS_MAX ((uint64_t)1 << 20)
 #define AGAIN_NS    (10 * SECOND_NS)
 #define TIME_DIGITS 16 /* "20261127T213348Z" */
-#define ENDING	    ".prof"
 
 /* ---- in the process ---- */
 
@@ -100,10 +99,11 @@ static struct error *receive(const struct receiver *r, int ready_fd)
 	return err;
 }
 
-static void run(const struct receiver *r, int ready_fd, pid_t agent)
+static void run(const struct receiver *r, struct spool *spool, int ready_fd, pid_t agent)
 {
 	sigset_t blocked;
 
+	spool_leave_lock(spool);
 	/* SIGTERM alone is waited for; Ctrl-C is the agent's to answer. */
 	sigfillset(&blocked);
 	sigprocmask(SIG_SETMASK, &blocked, NULL);
@@ -122,20 +122,55 @@ static void run(const struct receiver *r, int ready_fd, pid_t agent)
 
 /* ---- in the agent ---- */
 
+static bool is_draft(const char *name)
+{
+	return str_ends_with(str_from(name), STR(SPOOL_ENDING ".new"));
+}
+
+static bool is_recording(const char *name)
+{
+	return str_ends_with(str_from(name), STR(SPOOL_ENDING));
+}
+
+static void remove_draft(struct receiver *r, struct spool *spool, const char *name)
+{
+	char *path = xasprintf("%s/%s", r->folder, name);
+
+	(void)spool;
+	unlink(path);
+	free(path);
+}
+
+static void for_files(struct receiver *r, struct spool *spool, bool (*is_asked)(const char *name),
+	void (*each)(struct receiver *r, struct spool *spool, const char *name))
+{
+	DIR *dir = opendir(r->folder);
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		if (is_asked(entry->d_name))
+			each(r, spool, entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 /* *is_listening: it said where. */
-static struct error *start(struct receiver *r, bool *is_listening)
+static struct error *start(struct receiver *r, struct spool *spool, bool *is_listening)
 {
 	char address[256];
 	int ready[2];
 	pid_t agent = getpid();
 
 	*is_listening = false;
+	/* Of a process that was killed; none writes now. */
+	for_files(r, spool, is_draft, remove_draft);
 	if (pipe2(ready, O_CLOEXEC) != 0)
 		return error_system(errno, "pipe");
 	r->pid = fork();
 	if (r->pid == 0) {
 		close(ready[0]);
-		run(r, ready[1], agent);
+		run(r, spool, ready[1], agent);
 	}
 	close(ready[1]);
 	if (r->pid < 0) {
@@ -159,7 +194,7 @@ static struct error *start(struct receiver *r, bool *is_listening)
 }
 
 struct error *receiver_start(
-	struct receiver *r, const struct receiver_options *options, const struct spool *spool)
+	struct receiver *r, const struct receiver_options *options, struct spool *spool)
 {
 	bool is_listening;
 	struct error *err;
@@ -170,7 +205,7 @@ struct error *receiver_start(
 	r->folder = xasprintf("%s/.in", spool->path);
 	if (mkdir(r->folder, 0700) != 0 && errno != EEXIST)
 		return error_system(errno, "%s", r->folder);
-	err = start(r, &is_listening);
+	err = start(r, spool, &is_listening);
 	if (err == NULL && !is_listening)
 		err = error_new(ERROR_SYSTEM, "no profiles can be taken at %s", options->address);
 	return err;
@@ -192,28 +227,16 @@ static void take(struct receiver *r, struct spool *spool, const char *name)
 	char *to_path = spool_temporary_path(spool, to);
 	struct error *err = NULL;
 
-	if (rename(from_path, to_path) == 0)
+	if (rename(from_path, to_path) != 0)
+		err = error_system(errno, "cannot move %s", from_path);
+	else
 		err = spool_take(spool, to);
 	if (err)
 		r->options.say(err->message);
-	r->taken += err == NULL;
 	error_destroy(err);
 	free(from_path);
 	free(to_path);
 	free(to);
-}
-
-static void take_all(struct receiver *r, struct spool *spool)
-{
-	DIR *dir = opendir(r->folder);
-	const struct dirent *entry;
-
-	while (dir && (entry = readdir(dir))) {
-		if (str_ends_with(str_from(entry->d_name), STR(ENDING)))
-			take(r, spool, entry->d_name);
-	}
-	if (dir)
-		closedir(dir);
 }
 
 void receiver_look(struct receiver *r, struct spool *spool, uint64_t now_ns)
@@ -222,10 +245,10 @@ void receiver_look(struct receiver *r, struct spool *spool, uint64_t now_ns)
 
 	if (r->folder == NULL)
 		return;
-	take_all(r, spool);
+	for_files(r, spool, is_recording, take);
 	if (r->pid == 0 && now_ns >= r->next_ns) {
 		r->next_ns = now_ns + AGAIN_NS;
-		error_destroy(start(r, &is_listening));
+		error_destroy(start(r, spool, &is_listening));
 	}
 }
 
@@ -248,7 +271,7 @@ void receiver_stop(struct receiver *r, struct spool *spool)
 			continue;
 	}
 	if (r->folder && spool->path)
-		take_all(r, spool);
+		for_files(r, spool, is_recording, take);
 	free(r->folder);
 	*r = (struct receiver){.pid = 0};
 }

@@ -29,7 +29,6 @@ struct receiver {
 	char *folder;	  /* .in */
 	pid_t pid;	  /* 0: none */
 	uint64_t next_ns; /* not to be started before, CLOCK_MONOTONIC */
-	uint64_t taken;	  /* recordings so far */
 };
 
 /*
@@ -37,7 +36,7 @@ struct receiver {
  * receiver without an address is fine, and does nothing.
  */
 must_use struct error *receiver_start(
-	struct receiver *r, const struct receiver_options *options, const struct spool *spool);
+	struct receiver *r, const struct receiver_options *options, struct spool *spool);
 /* Moves what has come to the spool; starts the process again some time after it has ended. */
 void receiver_look(struct receiver *r, struct spool *spool, uint64_t now_ns);
 /* Whether that child was its process, which has ended. */

@@ -61,10 +61,22 @@ static struct error *copy(int from, int to, const char *path)
 	return NULL;
 }
 
-static struct error *push_to_folder(const char *store, const char *path)
+/* "20261127T213348Z-000042-0123456789abcdef.prof": hosts that share a folder number alike. */
+static char *name_in_folder(const struct sender_target *target, const char *path)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	char *to = xasprintf("%s/%s", store, name), *part = xasprintf("%s/.%s", store, name);
+	struct str name = str_base_name(str_from(path));
+
+	if (str_ends_with(name, STR(SPOOL_ENDING)))
+		name.size -= strlen(SPOOL_ENDING);
+	return xasprintf("%.*s-%016llx" SPOOL_ENDING, STR_ARG(name),
+		(unsigned long long)identity_bytes(str_from(target->host)));
+}
+
+static struct error *push_to_folder(const struct sender_target *target, const char *path)
+{
+	char *name = name_in_folder(target, path);
+	char *to = xasprintf("%s/%s", target->store, name);
+	char *part = xasprintf("%s/.%s", target->store, name);
 	int in = open(path, O_RDONLY | O_CLOEXEC);
 	int out = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	struct error *err = NULL;
@@ -81,16 +93,22 @@ static struct error *push_to_folder(const char *store, const char *path)
 		close(in);
 	if (out >= 0)
 		close(out);
+	free(name);
 	free(to);
 	free(part);
 	return err;
 }
 
-/* What was sent to a store is remembered in a file of its own in the spool. */
-static char *known_path(const struct sender_target *target)
+/*
+ * What was sent to a shard is remembered in a file of its own in the spool: received profiles have
+ * hosts of their own, and so go to several shards.
+ */
+static char *known_path(const struct sender_target *target, const char *shard)
 {
-	return xasprintf("%s/.sent-%016llx", target->spool,
-		(unsigned long long)identity_bytes(str_from(target->store)));
+	uint64_t hash = identity_after(
+		identity_bytes(str_from(target->store)), identity_bytes(str_from(shard)));
+
+	return xasprintf("%s/.sent-%016llx", target->spool, (unsigned long long)hash);
 }
 
 /* A segment is one profile of each service, with the time at which it began. */
@@ -100,16 +118,17 @@ static struct error *push_profile(
 	struct known known;
 	struct store_sent sent;
 	uint64_t now_s = clock_unix_ns() / SECOND_NS;
-	char *path = known_path(target);
-
-	known_load(&known, path, now_s);
 	/* What other programs sent keeps their labels and hosts. */
 	bool is_own = str_starts_with(profile_string(profile, profile->command), STR("["));
+	struct str host = is_own ? STR("") : profile_string(profile, profile->host);
+
+	if (host.size == 0)
+		host = str_from(target->host);
+	char *path = known_path(target, store_place_of(store, host));
+
+	known_load(&known, path, now_s);
 	const struct store_rows_options options = {
-		.host = is_own ? str_from(target->host) : STR(""),
-		.received_s = now_s,
-		.known = &known,
-		.all_labels = !is_own};
+		.host = host, .received_s = now_s, .known = &known, .all_labels = !is_own};
 	struct error *err = store_send(store, profile, &options, &sent);
 
 	for (size_t i = 0; i < sent.hashes.count && err == NULL; i++)
@@ -130,7 +149,8 @@ static struct error *push_to_servers(
 	struct profile *profile = NULL;
 	struct error *err = profile_read(path, NULL, &profile);
 
-	*is_unreadable = err != NULL;
+	/* A lack of memory or of descriptors passes; a file that is gone stays gone. */
+	*is_unreadable = err && (err->kind != ERROR_SYSTEM || err->code == ENOENT);
 	if (err == NULL)
 		err = store_open(target->store, &target->access, &store);
 	if (err == NULL)
@@ -144,7 +164,7 @@ struct error *sender_push(const struct sender_target *target, const char *path, 
 {
 	*is_unreadable = false;
 	return sender_is_url(target->store) ? push_to_servers(target, path, is_unreadable)
-					    : push_to_folder(target->store, path);
+					    : push_to_folder(target, path);
 }
 
 /* ---- when ---- */
@@ -184,11 +204,15 @@ static double random_share(void)
 	return (double)bits / UINT32_MAX;
 }
 
-static void send_in_child(const struct sender *s, const char *path)
+static void send_in_child(
+	const struct sender *s, struct spool *spool, const char *path, pid_t parent)
 {
 	sigset_t none;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(STATUS_LATER);
+	spool_leave_lock(spool);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	/* A store that never answers must not hold the spool for ever. */
@@ -203,6 +227,12 @@ static void send_in_child(const struct sender *s, const char *path)
 	_exit(is_unreadable ? STATUS_UNREADABLE : err ? STATUS_LATER : 0);
 }
 
+static void back_off(struct sender *s, uint64_t now_ns)
+{
+	s->failures++;
+	s->next_ns = now_ns + sender_back_off_ns(s->failures, random_share());
+}
+
 void sender_look(struct sender *s, struct spool *spool, uint64_t now_ns)
 {
 	if (!s->target.store || s->child || spool->entries.count == 0 || now_ns < s->next_ns)
@@ -214,46 +244,70 @@ void sender_look(struct sender *s, struct spool *spool, uint64_t now_ns)
 	if (s->failures == 0 && spool->entries.count == 1 && age_ns < s->phase_ns)
 		return;
 	char *path = spool_path(spool, oldest->name);
-	pid_t pid = fork();
+	pid_t parent = getpid(), pid = fork();
 
 	if (pid == 0)
-		send_in_child(s, path);
+		send_in_child(s, spool, path, parent);
 	free(path);
 	if (pid > 0) {
 		s->child = pid;
 		s->name = xstrdup(oldest->name);
 	} else {
-		s->failures++;
-		s->next_ns = now_ns + sender_back_off_ns(s->failures, random_share());
+		back_off(s, now_ns);
 	}
 }
 
-/* Done with the segment that was sent, or never can be. */
-static void leave(struct sender *s, struct spool *spool, bool is_sent)
+/* Done with the segment that was sent, or never can be: removes it. */
+static struct error *leave(struct sender *s, struct spool *spool, bool is_sent)
 {
-	s->failures = 0;
-	s->sent += is_sent;
 	/* The limit may have dropped it meanwhile. */
 	for (size_t i = 0; i < spool->entries.count; i++)
 		if (strcmp(spool->entries.data[i].name, s->name) == 0) {
 			s->sent_bytes += is_sent ? spool->entries.data[i].bytes : 0;
-			error_destroy(spool_remove(spool, i));
-			return;
+			return spool_remove(spool, i);
 		}
+	return NULL;
+}
+
+/* Says what the process could not say itself. */
+static struct error *death(const struct sender *s, int number)
+{
+	if (number == SIGALRM)
+		return error_new(ERROR_SYSTEM,
+			"sending to %s took longer than %d s; it will be tried again",
+			s->target.store, SEND_SECONDS_MAX);
+	return error_new(ERROR_SYSTEM,
+		"the process that sends to %s was killed by signal %d (%s); it will be tried again",
+		s->target.store, number, strsignal(number));
+}
+
+void sender_stop(struct sender *s)
+{
+	if (s->child)
+		kill(s->child, SIGKILL);
+	s->child = 0;
 }
 
 void sender_ended(struct sender *s, struct spool *spool, int status, uint64_t now_ns)
 {
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-		leave(s, spool, true);
-	} else if (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_UNREADABLE) {
-		leave(s, spool, false);
-		s->errors++;
-	} else {
-		s->failures++;
-		s->errors++;
-		s->next_ns = now_ns + sender_back_off_ns(s->failures, random_share());
-	}
+	bool is_sent = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	bool is_done = is_sent || (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_UNREADABLE);
+	struct error *err = NULL;
+
+	s->sent += is_sent;
+	s->errors += !is_sent;
+	if (is_done)
+		err = leave(s, spool, is_sent);
+	else if (WIFSIGNALED(status))
+		err = death(s, WTERMSIG(status));
+	if (err)
+		s->say(err->message);
+	/* What stays in the spool is sent again, but not each second. */
+	if (is_done && err == NULL)
+		s->failures = 0;
+	else
+		back_off(s, now_ns);
+	error_destroy(err);
 	s->child = 0;
 	free(s->name);
 	s->name = NULL;

@@ -41,9 +41,9 @@ bool sender_is_url(const char *store);
 /* Whether it is an address of a store; nothing is asked for there. */
 must_use struct error *sender_check(const char *store);
 /*
- * Sends one segment: to a folder, as a file of the same name that is whole at once; or to a URL.
- * A store has it once however often it is sent.  *is_unreadable: with an error: it can never be
- * sent.
+ * Sends one segment: to a folder, as a file that is whole at once, with a hash of the host in its
+ * name; or to a URL.  A store has it once however often it is sent.  *is_unreadable: with an error:
+ * it can never be sent.
  */
 must_use struct error *sender_push(
 	const struct sender_target *target, const char *path, bool *is_unreadable);
@@ -54,6 +54,8 @@ void sender_init(struct sender *s, const struct sender_target *target, uint64_t 
 void sender_deinit(struct sender *s);
 /* Starts sending if something waits and it is time. */
 void sender_look(struct sender *s, struct spool *spool, uint64_t now_ns);
+/* Ends sending; the segment stays. */
+void sender_stop(struct sender *s);
 /* Its child has ended, with that status of wait4. */
 void sender_ended(struct sender *s, struct spool *spool, int status, uint64_t now_ns);
 /* How long to wait after so many failures in a row; random: from 0 to 1. */

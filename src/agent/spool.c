@@ -22,7 +22,6 @@
 
 #define TEMPORARY "/.tmp"
 #define LOCK	  "/.lock"
-#define ENDING	  ".prof"
 
 static char *in(const struct spool *s, const char *name)
 {
@@ -86,7 +85,7 @@ static bool is_segment(const char *name, uint32_t *number)
 	int end = 0;
 
 	return sscanf(name, "%*8[0-9]T%*6[0-9]Z-%" SCNu32 "%n", number, &end) == 1 &&
-	       strcmp(name + end, ENDING) == 0;
+	       strcmp(name + end, SPOOL_ENDING) == 0;
 }
 
 static int by_name(const void *a, const void *b)
@@ -174,7 +173,7 @@ char *spool_new_name(struct spool *s, uint64_t start_unix_ns)
 
 	gmtime_r(&seconds, &utc);
 	strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &utc);
-	return xasprintf("%s-%06" PRIu32 ENDING, text, s->next++);
+	return xasprintf("%s-%06" PRIu32 SPOOL_ENDING, text, s->next++);
 }
 
 char *spool_temporary_path(const struct spool *s, const char *name)
@@ -236,10 +235,11 @@ void spool_limit(struct spool *s, uint64_t most, int64_t oldest_s)
 		uint64_t bytes = s->entries.data[0].bytes;
 		struct error *err = spool_remove(s, 0);
 
-		/* It will be tried again with the next segment. */
-		error_destroy(err);
-		if (err)
+		if (err) {
+			/* It will be tried again. */
+			error_destroy(err);
 			return;
+		}
 		s->dropped++;
 		s->dropped_bytes += bytes;
 	}

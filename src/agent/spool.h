@@ -17,6 +17,8 @@
 #include "base/error.h"
 #include "base/vec.h"
 
+#define SPOOL_ENDING ".prof"
+
 struct spool_entry {
 	char *name;
 	uint64_t bytes;

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/secret.h"
 #include "cli/command.h"
 #include "cli/input_options.h"
 #include "cli/message.h"
@@ -10,7 +11,6 @@
 #include "cli/push_symbols.h"
 #include "cli/store_options.h"
 #include "session/values.h"
-#include "store/credentials.h"
 #include "store/otlp_send.h"
 #include "store/store.h"
 #include "view/text/units.h"
@@ -180,7 +180,7 @@ static struct error *push_otlp(
 		vec_push(&attributes,
 			(struct writer_attribute){c->labels.data[i].key, c->labels.data[i].value});
 	if (c->store.access.credentials)
-		err = credentials_read(c->store.access.credentials, &token);
+		err = secret_read(c->store.access.credentials, &token);
 	const struct otlp_send_options options = {.attributes = attributes.data,
 		.attribute_count = attributes.count,
 		.token = token.data,

@@ -43,20 +43,23 @@ const struct option_row store_query_rows[] = {
 	{0},
 };
 
-static uint64_t now_s(void)
+/* Sets the time that is so long before now; not before 1970. */
+static struct error *set_before_now(const char *value, uint64_t *time_s)
 {
-	return clock_unix_ns() / SECOND_NS;
+	uint64_t now_ns = clock_unix_ns(), before_ns;
+	struct error *err = value_time(value, &before_ns);
+
+	if (err == NULL)
+		*time_s = (now_ns > before_ns ? now_ns - before_ns : 0) / SECOND_NS;
+	return err;
 }
 
 static struct error *set_last(struct store_query *q, const char *value)
 {
-	uint64_t last_ns;
-	struct error *err = value_time(value, &last_ns);
+	struct error *err = set_before_now(value, &q->since_s);
 
-	if (err == NULL) {
-		q->since_s = now_s() - last_ns / SECOND_NS;
+	if (err == NULL)
 		q->until_s = 0;
-	}
 	return err;
 }
 
@@ -65,17 +68,11 @@ static struct error *set_time(const char *value, uint64_t *time_s)
 {
 	static const char *const forms[] = {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M",
 		"%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d"};
-	uint64_t before_ns;
-	struct error *err;
 
 	if (value[0] == '@')
 		return value_count(value + 1, 0, UINT32_MAX, time_s);
-	if (value[0] == '-') {
-		err = value_time(value + 1, &before_ns);
-		if (err == NULL)
-			*time_s = now_s() - before_ns / SECOND_NS;
-		return err;
-	}
+	if (value[0] == '-')
+		return set_before_now(value + 1, time_s);
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
 		struct tm utc = {0};
 		const char *end = strptime(value, forms[i], &utc);

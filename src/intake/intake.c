@@ -28,7 +28,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/secret.h"
 #include "http/connection.h"
 #include "http/socket.h"
 #include "intake/check.h"
@@ -47,7 +47,7 @@
 #define IDLE_SECONDS	 60u
 #define REQUEST_SECONDS	 60u
 #define EXCHANGE_SECONDS 600u
-#define TOKEN_FILE_MAX	 4096u
+#define TOKEN_MIN	 16
 #define WORKER_NICE	 10
 /* From bodies of this size on, free memory is given back. */
 #define TRIM_BYTES ((size_t)1 << 20)
@@ -498,21 +498,16 @@ static void say_nothing(void *cls, const char *format, va_list args)
 
 static struct error *read_token(struct intake *intake, const char *path)
 {
-	struct file_bytes bytes;
-	struct error *err = file_read(path, TOKEN_FILE_MAX, &bytes);
+	struct strbuf line = {0};
+	struct error *err = secret_read(path, &line);
 
-	if (err)
-		return err;
-	struct str rest = {(const char *)bytes.data, bytes.size};
-	struct str line = str_trim(str_take_line(&rest));
-
-	if (line.size < 16 || memchr(line.data, '\0', line.size))
+	if (err == NULL && line.size < TOKEN_MIN)
 		err = error_new(ERROR_USAGE,
-			"%s: the token in its first line has %zu characters; expected at least 16",
-			path, line.size);
-	else
+			"%s: the token in its first line has %zu characters; expected at least %d",
+			path, line.size, TOKEN_MIN);
+	if (err == NULL)
 		intake->token = xstrndup(line.data, line.size);
-	file_bytes_deinit(&bytes);
+	strbuf_deinit(&line);
 	return err;
 }
 

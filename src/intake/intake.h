@@ -50,8 +50,9 @@ struct intake_options {
 	 */
 	const char *address;
 	/*
-	 * Its first line is the token that clients send ("Authorization: Bearer TOKEN").  NULL:
-	 * none; then the address must be on the loopback interface, or a path.
+	 * Its first line is the token that clients send ("Authorization: Bearer TOKEN"); as in
+	 * base/secret.h, only its owner may read it.  NULL: none; then the address must be on the
+	 * loopback interface, or a path.
 	 */
 	const char *token_file;
 	size_t body_max; /* bytes of a body, also unpacked; 0: 64 MiB, what OTLP recommends */

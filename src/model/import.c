@@ -192,6 +192,23 @@ label_set_id import_sample_labels(const struct import *im, size_t sample)
 	return s->labels ? im->label_sets[s->labels[sample].i] : (label_set_id){0};
 }
 
+void import_sample(struct import *im, size_t sample, label_set_id labels)
+{
+	const struct samples *s = &im->from->samples;
+	size_t metrics = im->from->metric_count;
+
+	if (im->weight == NULL)
+		im->weight = ARENA_ARRAY(im->scratch, int64_t, metrics);
+	for (size_t m = 0; m < metrics; m++)
+		im->weight[m] = s->weight[m][sample];
+	builder_sample(im->to, im->stacks[s->stack[sample].i],
+		s->thread ? im->threads[s->thread[sample].i] : (thread_id){NO_ID},
+		s->time_ns ? s->time_ns[sample] : UINT64_MAX, im->weight);
+	if (s->zone)
+		builder_sample_zone(im->to, im->stacks[s->zone[sample].i]);
+	builder_sample_labels(im->to, labels);
+}
+
 thread_id import_tick_thread(const struct import *im, const struct tick *tick)
 {
 	bool is_known = im->threads && tick->thread.i != NO_ID;

@@ -42,6 +42,7 @@ struct import {
 	thread_id *threads;
 	process_id *processes; /* with threads */
 	label_set_id *label_sets;
+	int64_t *weight; /* of one sample; NULL at first */
 };
 
 /* Everything pointed to must live as long as the import, which lives in scratch. */
@@ -69,6 +70,11 @@ void import_threads(struct import *im);
 void import_labels(struct import *im);
 /* The builder's set of a sample's labels; after import_labels. */
 label_set_id import_sample_labels(const struct import *im, size_t sample);
+/*
+ * Adds a sample with these labels, its own or others, to a builder that has the profile's metrics
+ * alone; after import_stacks and import_threads.  Its time is not shifted.
+ */
+void import_sample(struct import *im, size_t sample, label_set_id labels);
 /* After import_threads and import_stacks; the times are shifted. */
 void import_ticks(struct import *im);
 /* The thread that ended a tick; NO_ID: not known, or threads were not imported. */

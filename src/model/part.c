@@ -7,21 +7,9 @@
 
 static void copy_samples(struct import *im, const bool *kept)
 {
-	const struct samples *s = &im->from->samples;
-	size_t metrics = im->from->metric_count;
-	int64_t *weight = ARENA_ARRAY(im->scratch, int64_t, metrics);
-
-	for (size_t i = 0; i < s->count; i++) {
-		if (kept && !kept[i])
-			continue;
-		for (size_t m = 0; m < metrics; m++)
-			weight[m] = s->weight[m][i];
-		builder_sample(im->to, im->stacks[s->stack[i].i],
-			s->thread ? im->threads[s->thread[i].i] : (thread_id){NO_ID},
-			s->time_ns ? s->time_ns[i] : UINT64_MAX, weight);
-		if (s->zone)
-			builder_sample_zone(im->to, im->stacks[s->zone[i].i]);
-		builder_sample_labels(im->to, import_sample_labels(im, i));
+	for (size_t i = 0; i < im->from->samples.count; i++) {
+		if (kept == NULL || kept[i])
+			import_sample(im, i, import_sample_labels(im, i));
 	}
 }
 

@@ -154,15 +154,15 @@ struct error *store_address_parse(const char *text, struct store_address *addres
 		address->folder = xstrdup(text);
 		return NULL;
 	}
+	/* Not repeated in the message. */
+	if (strchr(text, '@'))
+		return error_new(ERROR_USAGE,
+			"a store's address has no user or password, which everybody could read; "
+			"put them into a file for --credentials");
 	if (!str_starts_with(rest, STR(SCHEME)))
 		return error_new(ERROR_USAGE, "'%s': expected a folder or " SCHEME "HOST", text);
 	rest.data += strlen(SCHEME);
 	rest.size -= strlen(SCHEME);
-	/* Not repeated in the message. */
-	if (memchr(rest.data, '@', rest.size))
-		return error_new(ERROR_USAGE,
-			"a store's address has no user or password, which everybody could read; "
-			"put them into a file for --credentials");
 	err = parse_servers(address, rest);
 	if (err) {
 		store_address_deinit(address);

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/compress.h"
-#include "store/credentials.h"
+#include "base/secret.h"
 #include "store/http_client.h"
 #include "store/identity.h"
 
@@ -46,7 +46,7 @@ struct clickhouse {
 static struct error *read_credentials(struct clickhouse *c, const char *path)
 {
 	struct strbuf line = {0};
-	struct error *err = credentials_read(path, &line);
+	struct error *err = secret_read(path, &line);
 	const char *colon = line.size ? memchr(line.data, ':', line.size) : NULL;
 
 	if (err == NULL && colon == NULL)

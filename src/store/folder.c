@@ -74,20 +74,12 @@ static void copy_samples(struct import *im, const struct added *added)
 {
 	const struct profile *p = im->from;
 	const struct samples *s = &p->samples;
-	int64_t *weight = ARENA_ARRAY(im->scratch, int64_t, p->metric_count);
 
 	for (size_t i = 0; i < s->count; i++) {
 		label_set_id own = s->labels ? s->labels[i] : (label_set_id){0};
 
-		for (size_t m = 0; m < p->metric_count; m++)
-			weight[m] = s->weight[m][i];
-		builder_sample(im->to, im->stacks[s->stack[i].i],
-			s->thread ? im->threads[s->thread[i].i] : (thread_id){NO_ID},
-			s->time_ns ? s->time_ns[i] : UINT64_MAX, weight);
-		if (s->zone)
-			builder_sample_zone(im->to, im->stacks[s->zone[i].i]);
-		builder_sample_labels(im->to,
-			complete_labels(im->to, p, own, import_sample_labels(im, i), added));
+		import_sample(
+			im, i, complete_labels(im->to, p, own, import_sample_labels(im, i), added));
 	}
 }
 
@@ -396,6 +388,12 @@ static bool is_recording(const char *name)
 	return str_ends_with(str_from(name), STR(".prof"));
 }
 
+/* Whether the file was removed since it was listed, as an agent removes old ones. */
+static bool is_gone(const struct error *err)
+{
+	return err && err->kind == ERROR_SYSTEM && err->code == ENOENT;
+}
+
 /* Calls `each` for the recordings in a folder until it fails. */
 static struct error *for_recordings(const char *path, void *context,
 	struct error *(*each)(void *context, const char *file, const struct stat *info))
@@ -432,6 +430,10 @@ static struct error *add_file(void *context, const char *file, const struct stat
 	if ((uint64_t)info->st_mtim.tv_sec < c->query->since_s)
 		return NULL;
 	err = profile_read(file, NULL, &profile);
+	if (is_gone(err)) {
+		error_destroy(err);
+		return NULL;
+	}
 	if (err == NULL)
 		err = take_part(profile, c->query, &part);
 	if (err || part == NULL)
@@ -529,6 +531,10 @@ static struct error *read_status(void *context, const char *file, const struct s
 	struct profile *profile;
 	struct error *err = profile_read(file, NULL, &profile);
 
+	if (is_gone(err)) {
+		error_destroy(err);
+		return NULL;
+	}
 	c->files++;
 	c->bytes += (uint64_t)info->st_size;
 	if (err) {
@@ -561,7 +567,7 @@ static struct error *drop_old(void *context, const char *file, const struct stat
 
 	if ((uint64_t)info->st_mtim.tv_sec >= c->before_s)
 		return NULL;
-	if (unlink(file) != 0)
+	if (unlink(file) != 0 && errno != ENOENT)
 		return error_system(errno, "%s", file);
 	c->dropped++;
 	return NULL;

@@ -182,6 +182,10 @@ struct error *http_client_create(
 		h->options.answer_max = ANSWER_DEFAULT;
 	h->curl.global_init(CURL_GLOBAL_DEFAULT);
 	h->multi = h->curl.multi_init();
+	if (h->multi == NULL) {
+		free(h);
+		return error_new(ERROR_SYSTEM, LIBRARY " cannot begin");
+	}
 	h->curl.multi_setopt(h->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)CONNECTIONS_MAX);
 	*http = h;
 	return NULL;
@@ -313,6 +317,7 @@ void http_client_run(struct http_client *http, struct http_request *const *reque
 {
 	struct transfer *transfers = xcalloc(count, sizeof(*transfers));
 	int running = 0;
+	CURLMcode code;
 
 	for (size_t i = 0; i < count; i++) {
 		requests[i]->status = 0;
@@ -320,10 +325,17 @@ void http_client_run(struct http_client *http, struct http_request *const *reque
 		begin(http, &transfers[i], requests[i]);
 	}
 	do {
-		http->curl.multi_perform(http->multi, &running);
+		code = http->curl.multi_perform(http->multi, &running);
 		end_finished(http, transfers, count);
-		if (running)
-			http->curl.multi_poll(http->multi, NULL, 0, WAIT_MS, NULL);
-	} while (running);
+		if (code == CURLM_OK && running)
+			code = http->curl.multi_poll(http->multi, NULL, 0, WAIT_MS, NULL);
+	} while (code == CURLM_OK && running);
+	/* Those that libcurl gave up, or could not begin: never an answer by mistake. */
+	for (size_t i = 0; i < count; i++) {
+		if (transfers[i].easy)
+			end(&transfers[i], CURLE_FAILED_INIT);
+		else if (requests[i]->status == 0 && requests[i]->err == NULL)
+			requests[i]->err = error_new(ERROR_SYSTEM, "libcurl has no memory left");
+	}
 	free(transfers);
 }

@@ -44,7 +44,7 @@ must_use struct error *http_client_create(
 void http_client_destroy(struct http_client *http);
 /*
  * Makes all requests at the same time, and returns when each has an answer or an error: an
- * ERROR_SYSTEM whose message begins with the URL's host.
+ * ERROR_INPUT whose message begins with the URL's host.
  */
 void http_client_run(struct http_client *http, struct http_request *const *requests, size_t count);
 

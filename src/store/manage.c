@@ -43,6 +43,9 @@ static struct error *read_schema(struct clickhouse *c, size_t shard, uint64_t *v
 		strbuf_deinit(&answer);
 		err = clickhouse_ask_one(c, shard,
 			STR("SELECT max(version) FROM schema FORMAT TabSeparated"), &answer);
+		if (err == NULL && answer.size == 0)
+			err = error_new(ERROR_INPUT, "the table schema is empty; drop it and run "
+						     "sonde fleet init again");
 		if (err == NULL)
 			*version = strtoull(answer.data, NULL, 10);
 	}

@@ -45,6 +45,19 @@ struct sending {
 
 /* ---- the request ---- */
 
+static struct error *check_url(const char *url)
+{
+	const char *host = strstr(url, "://");
+
+	host = host ? host + 3 : url;
+	/* Not repeated in the message. */
+	if (memchr(host, '@', strcspn(host, "/?#")))
+		return error_new(ERROR_USAGE,
+			"the URL for OTLP has no user or password, which everybody could read; put "
+			"a token into a file for --credentials");
+	return NULL;
+}
+
 static char *url_of(const char *url)
 {
 	size_t size = strlen(url);
@@ -253,7 +266,10 @@ struct error *otlp_send(const struct profile *profile, const char *url,
 	if (s.options.body_max == 0)
 		s.options.body_max = BODY_MAX;
 	s.wait_ns = options->wait_ns ? options->wait_ns : WAIT_DEFAULT;
-	struct error *err = make_body(&s, profile);
+	struct error *err = check_url(url);
+
+	if (err == NULL)
+		err = make_body(&s, profile);
 
 	if (err == NULL)
 		err = http_client_create(&client, &s.http);

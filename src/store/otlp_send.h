@@ -40,9 +40,10 @@ struct otlp_sent {
 
 /*
  * Sends the profile, all metrics in one request, to url, or below it at /v1development/profiles.
- * NULL if the server took the request; look at sent->rejected as well.  ERROR_SYSTEM: it did not
- * answer, or is busy, until options->give_up_ns were over; ERROR_INPUT: it refuses the request, and
- * would do so again.  *sent must be given to otlp_sent_deinit, also on failure.
+ * NULL if the server took the request; look at sent->rejected as well.  ERROR_USAGE: the URL has a
+ * password; ERROR_SYSTEM: the server did not answer, or was busy, until options->give_up_ns were
+ * over; ERROR_INPUT: it refuses the request, and would do so again.  *sent must be given to
+ * otlp_sent_deinit, also on failure.
  */
 must_use struct error *otlp_send(const struct profile *profile, const char *url,
 	const struct otlp_send_options *options, struct otlp_sent *sent);

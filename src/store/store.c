@@ -48,6 +48,14 @@ const char *store_address_text(const struct store *store)
 	return store->text;
 }
 
+const char *store_place_of(const struct store *store, struct str host)
+{
+	if (store->clickhouse == NULL)
+		return store->address.folder;
+	return clickhouse_shard_name(
+		store->clickhouse, clickhouse_shard_of(store->clickhouse, host));
+}
+
 struct error *store_send(struct store *store, const struct profile *profile,
 	const struct store_rows_options *options, struct store_sent *sent)
 {

@@ -34,6 +34,8 @@ must_use struct error *store_open(
 void store_close(struct store *store);
 /* As it was given. */
 const char *store_address_text(const struct store *store);
+/* Where the profiles of a host go: the name of its shard, or the folder. */
+const char *store_place_of(const struct store *store, struct str host);
 
 /* ---- sending ---- */
 

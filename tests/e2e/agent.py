@@ -17,7 +17,8 @@ import recording
 from attaching import NOBODY, Target, wait_until
 from recording import Recording
 
-NAME = re.compile(r"\d{8}T\d{6}Z-\d{6}\.prof")
+# In a folder that several hosts may send to, a hash of the host follows.
+NAME = re.compile(r"(\d{8}T\d{6}Z-\d{6})(-[0-9a-f]{16})?\.prof")
 # The processes of the machine, and what each costs, are others': budgets are for their own test.
 RICH = ("--cpu-max", "100%", "--memory-max", "8G", "--no-symbols")
 
@@ -289,8 +290,8 @@ def test_segments_go_to_the_store(folder):
 		agent.await_segments(3)
 		agent.end()
 		check_whole(agent)
-		sent = {path.name for path in agent.segments()}
-		assert not sent & {path.name for path in agent.segments(spool)}
+		sent, left = ({NAME.fullmatch(path.name)[1] for path in agent.segments(where)} for where in (store, spool))
+		assert sent and not sent & left
 		metrics = agent.metrics()
 		assert metrics["store_errors_total"] >= 1 and metrics["segments_sent_total"] >= 2, metrics
 
@@ -315,6 +316,18 @@ def test_reload(folder):
 		assert agent.metrics()["rate_hertz"] == 250
 		intervals = [Recording(path).stats["interval_ns"] for path in agent.segments()]
 		assert 45e6 < intervals[0] < 60e6 and 3.5e6 < intervals[-1] < 5e6, intervals
+
+
+def test_reload_of_credentials(folder):
+	"""They are for the next segment that is sent."""
+	config = folder / "agent.conf"
+	config.write_text(f"credentials = {folder}/first\n")
+	with busy(folder), Agent(folder, "--config", config, "--spool", folder / "spool", *RICH, store="clickhouse://127.0.0.1:1") as agent:
+		agent.await_words(f"{folder}/first: No such file")
+		config.write_text(f"credentials = {folder}/second\n")
+		agent.process.send_signal(signal.SIGHUP)
+		agent.await_words(f"{folder}/second: No such file")
+		agent.end()
 
 
 def test_usage(folder):
@@ -449,6 +462,22 @@ def test_profiles_of_other_programs(folder):
 	assert harness.sonde("report", "--store", agent.store, "--service", "billing", "version=3").status == 1
 
 
+def test_spool_has_a_limit_while_sampling_pauses(folder):
+	"""Other programs go on sending then."""
+	stacks = folder / "stacks.folded"
+	stacks.write_text("main;eval 30\n")
+	with Agent(folder, "--cpu-max", "0.001%", "--spool-max", "1", "--listen", "127.0.0.1:0") as agent:
+		address = listening(agent)
+		agent.await_words("sampling pauses, by the budget")
+		wait_until(lambda: len(children(agent.process.pid)) == 1)
+		before = agent.metrics()["segments_dropped_total"]
+		for number in range(4):
+			harness.check(harness.sonde("push", "--otlp", f"http://{address}", "--service", f"s{number}", stacks))
+		wait_until(lambda: agent.metrics()["segments_dropped_total"] >= before + 3)
+		agent.end()
+		assert len(agent.segments()) == 1, agent.segments()
+
+
 def test_a_busy_port(folder):
 	with socket.create_server(("127.0.0.1", 0)) as taken:
 		port = taken.getsockname()[1]
@@ -482,6 +511,32 @@ def test_segments_go_to_servers(folder):
 		found = json.loads(harness.check(harness.sonde("report", "--store", url, "--service", "threads", "--host", "web1",
 			"--format", "json")).out)
 		assert abs(found["total"] / 1e9 - used_s) < 0.1 * used_s + 0.5, (found["total"], used_s)
+
+
+@harness.takes_long
+def test_received_hosts_go_to_several_shards(folder):
+	"""The same stacks of several hosts: each shard gets those of its hosts, whatever another one has already."""
+	stacks = folder / "stacks.folded"
+	stacks.write_text("main;eval;eval 30\nmain;gc 12\n")
+	hosts = [f"web{i}" for i in range(4)]
+	try:
+		servers = [clickhouse.Server(), clickhouse.Server()]
+	except clickhouse.Missing as missing:
+		raise harness.Skip(str(missing))
+	with servers[0], servers[1]:
+		url = "clickhouse://" + ",".join(f"127.0.0.1:{server.port}" for server in servers) + "/sonde"
+		harness.check(harness.sonde("fleet", "init", "--store", url))
+		with Agent(folder, *RICH, "--spool", folder / "spool", "--listen", "127.0.0.1:0", every="2s", store=url) as agent:
+			address = listening(agent)
+			for host in hosts:
+				harness.check(harness.sonde("push", "--otlp", f"http://{address}", "--service", "billing", "--host", host, stacks))
+			commits = lambda: [int(server.sql("SELECT count() FROM commits FINAL WHERE service = 'billing'", database="sonde"))
+				for server in servers]
+			wait_until(lambda: sum(commits()) == len(hosts))
+			assert all(commits()), commits()
+			agent.end()
+		folded = harness.check(harness.sonde("report", "--store", url, "--service", "billing", "--format", "folded")).out
+		assert sorted(folded.splitlines()) == ["main;eval;eval 120", "main;gc 48"], folded
 
 
 @harness.takes_long

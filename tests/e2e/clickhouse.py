@@ -15,7 +15,9 @@ import http.client
 import itertools
 import os
 import pathlib
+import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -313,3 +315,18 @@ def self_signed(folder):
 	subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
 		folder / "key.pem", "-out", folder / "cert.pem", "-days", "1", "-subj", "/CN=localhost", "-addext",
 		"subjectAltName=DNS:localhost,IP:127.0.0.1"], check=True, capture_output=True)
+
+
+def main():
+	"""A server until the program that reads its port, or this one's parent, ends."""
+	signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+	with Server() as server:
+		print(server.port, flush=True)
+		# The reader of a pipe is gone when it has an error.
+		poll = select.poll()
+		poll.register(sys.stdout, select.POLLERR)
+		poll.poll()
+
+
+if __name__ == "__main__":
+	main()

@@ -353,6 +353,7 @@ def test_refused_requests(folder):
 def test_tokens(folder):
 	token = folder / "token"
 	token.write_text("0123456789abcdef-secret\n")
+	token.chmod(0o600)
 	good = otlp_request(("api", "h1", 3))
 	with Intake(folder, f"token={token}") as intake:
 		for header in (None, "Bearer", "Bearer x", "Bearer 0123456789abcdef-secreT", "Bearer 0123456789abcdef-secret1",
@@ -366,9 +367,13 @@ def test_tokens(folder):
 		headers = {"Authorization": "Bearer 0123456789abcdef-secret", "Content-Type": "application/x-protobuf", "Host": "collector.example"}
 		assert intake.request("POST", OTLP, good, headers)[0] == 200
 		assert intake.kept()["service"] == "api"
+	public = folder / "public"
+	public.write_text("0123456789abcdef-secret\n")
+	public.chmod(0o644)
 	for address, options, message in (("0.0.0.0:0", [], "a file with a token"), (":0", [], "a file with a token"),
 			("[::]:0", [], "a file with a token"), ("localhost:1", [], "is not an address"), ("127.0.0.1:65536", [], "is not an address"),
-			("127.0.0.1:0", [f"token={folder / 'none'}"], "No such file"), ("127.0.0.1:0", ["token=/dev/null"], "/dev/null")):
+			("127.0.0.1:0", [f"token={folder / 'none'}"], "No such file"), ("127.0.0.1:0", ["token=/dev/null"], "/dev/null"),
+			("127.0.0.1:0", [f"token={public}"], "chmod 600")):
 		result = harness.run(SERVER, address, folder, *options)
 		assert result.status == 1 and message in result.err, (address, result.err)
 

@@ -160,6 +160,12 @@ def test_nobody_is_there(folder):
 	assert sent["error"], sent
 
 
+def test_a_password_is_not_repeated(folder):
+	for url in ("http://me:secret@127.0.0.1:1", "me:secret@127.0.0.1:1/path", "https://secret@127.0.0.1?x"):
+		sent = send(url, folded_file(folder))
+		assert sent["kind"] == "usage" and "--credentials" in sent["error"] and "secret" not in sent["error"], sent
+
+
 def test_large_profiles_are_not_sent(folder):
 	file = folded_file(folder)
 	with Collector(OK) as collector:
@@ -189,6 +195,7 @@ def test_to_sondes_own_intake(folder):
 			assert folded_of(kept["file"]) == folded_of(source), source
 	token = folder / "token"
 	token.write_text("0123456789abcdef")
+	token.chmod(0o600)
 	(folder / "b").mkdir()
 	with intake_server.Intake(folder / "b", f"token={token}") as intake:
 		assert "status 401: the token" in send(f"http://127.0.0.1:{intake.port}", file)["error"]

@@ -452,8 +452,24 @@ def test_a_password_is_not_seen(folder):
 		finally:
 			process.kill()
 			process.wait()
-	done = check(sonde("report", "--store", "clickhouse://guarded:secret@127.0.0.1/x"), 2)
-	assert "secret" not in done.err, done
+	for scheme in ("clickhouse", "http"):
+		done = check(sonde("report", "--store", f"{scheme}://guarded:secret@127.0.0.1/x"), 2)
+		assert "--credentials" in done.err and "secret" not in done.err, done
+
+
+def test_times_before_1970(folder):
+	store, profile = Folder(folder), fleet.Fleet(103, is_labelled=False).profiles[0]
+	check(store.push_profile(profile, folder))
+	for words in (("--last", "40000d"), ("--since", "-40000d"), ("since=-40000d",)):
+		assert store.total(*words) == profile.total, words
+
+
+def test_answers_that_lack_rows(folder):
+	with fault_proxy.FaultProxy(clickhouse.free_port()) as proxy:
+		for words, text in ((b"CREATE", ""), (b"version()", "26.1\n"), (b"EXISTS", "1\n"), (b"max(version)", "")):
+			proxy.fault(fault_proxy.answer(200, text), when=lambda request, words=words: words in request.query)
+		done = check(sonde("fleet", "init", "--store", f"clickhouse://127.0.0.1:{proxy.port}"), 1)
+		assert f"127.0.0.1:{proxy.port}: the table schema is empty" in done.err, done
 
 
 def test_tls(folder):

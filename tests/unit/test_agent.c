@@ -3,12 +3,14 @@
  * its file of options, its metrics, and when it sends.
  */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,10 +19,12 @@
 #include "agent/allowance.h"
 #include "agent/config.h"
 #include "agent/metrics.h"
+#include "agent/receiver.h"
 #include "agent/sender.h"
 #include "agent/spool.h"
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "store/identity.h"
 
 /* ---- the budget ---- */
 
@@ -321,11 +325,115 @@ static void test_sender(void **state)
 	assert_int_equal(spool.entries.count, 0);
 	assert_int_equal(s.sent, 2);
 	assert_int_equal(s.sent_bytes, 300);
-	snprintf(file, sizeof(file), "%s/19700101T000006Z-000001.prof", to);
+	snprintf(file, sizeof(file), "%s/19700101T000006Z-000001-%016llx.prof", to,
+		(unsigned long long)identity_bytes(STR("host")));
 	assert_int_equal(stat(file, &st), 0);
 	assert_int_equal(st.st_size, 200);
 	sender_deinit(&s);
 	spool_close(&spool);
+	remove_folder(folder);
+}
+
+/* What stays in the spool, although it was sent, is not sent again at once. */
+static void test_sent_segment_cannot_be_removed(void **state)
+{
+	char *folder = new_folder(), path[128];
+	struct sender s;
+	struct spool spool;
+
+	(void)state;
+	assert_null(spool_open(&spool, folder));
+	put_segment(&spool, 5, 100);
+	sender_init(&s, &(struct sender_target){.store = folder, .spool = folder, .host = "host"},
+		0, quiet);
+	s.name = strdup(spool.entries.data[0].name);
+	/* A folder is not removed by unlink, even for root. */
+	snprintf(path, sizeof(path), "%s/%s", folder, s.name);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkdir(path, 0700), 0);
+	sender_ended(&s, &spool, 0, SECOND_NS);
+	assert_int_equal(s.sent, 1);
+	assert_true(s.next_ns > SECOND_NS);
+	sender_deinit(&s);
+	spool_close(&spool);
+	remove_folder(folder);
+}
+
+/* A segment that cannot be opened for now is kept; one that is not a recording is not. */
+static void test_unreadable_segments(void **state)
+{
+	char *folder = new_folder(), path[128];
+	const struct sender_target target = {
+		.store = "clickhouse://127.0.0.1:1", .spool = folder, .host = "host"};
+	struct rlimit before, none;
+	bool is_unreadable;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/19700101T000006Z-000001.prof", folder);
+	put_file(path, 100);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = (struct rlimit){0, before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	struct error *err = sender_push(&target, path, &is_unreadable);
+
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_non_null(err);
+	assert_false(is_unreadable);
+	error_destroy(err);
+	err = sender_push(&target, path, &is_unreadable);
+	assert_non_null(err);
+	assert_true(is_unreadable);
+	error_destroy(err);
+	remove_folder(folder);
+}
+
+static char said[256];
+
+static void keep_line(const char *line)
+{
+	snprintf(said, sizeof(said), "%s", line);
+}
+
+static void test_killed_senders_are_reported(void **state)
+{
+	char *folder = new_folder();
+	struct sender s;
+	struct spool spool;
+
+	(void)state;
+	assert_null(spool_open(&spool, folder));
+	sender_init(&s, &(struct sender_target){.store = folder, .spool = folder, .host = "host"},
+		0, keep_line);
+	sender_ended(&s, &spool, SIGALRM, SECOND_NS);
+	assert_non_null(strstr(said, "took longer than 300 s"));
+	sender_ended(&s, &spool, SIGSEGV, SECOND_NS);
+	assert_non_null(strstr(said, "killed by signal 11"));
+	assert_int_equal(s.errors, 2);
+	sender_deinit(&s);
+	spool_close(&spool);
+	remove_folder(folder);
+}
+
+/* Two hosts begin a segment in the same second and send it to a folder that they share. */
+static void test_hosts_share_a_folder(void **state)
+{
+	char *folder = new_folder(), path[2][128], command[256];
+	struct sender_target targets[] = {
+		{.store = folder, .host = "web1"}, {.store = folder, .host = "../web2"}};
+	bool is_unreadable;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(targets); i++) {
+		snprintf(path[i], sizeof(path[i]), "%s/%zu", folder, i);
+		assert_int_equal(mkdir(path[i], 0700), 0);
+		strcat(path[i], "/19700101T000006Z-000001.prof");
+		put_file(path[i], 100 + i);
+		for (int twice = 0; twice < 2; twice++)
+			assert_null(sender_push(&targets[i], path[i], &is_unreadable));
+	}
+	snprintf(command, sizeof(command),
+		"cd %s && test $(stat -c %%s *.prof | sort | tr '\\n' ,) = 100,101,", folder);
+	assert_int_equal(system(command), 0);
 	remove_folder(folder);
 }
 
@@ -379,6 +487,43 @@ static void test_addresses_of_stores(void **state)
 	assert_non_null(
 		strstr(err->message, "'gopher://host/': expected a folder or clickhouse://HOST"));
 	error_destroy(err);
+}
+
+/* ---- receiving ---- */
+
+/* Its process may outlive an agent that was killed, and must not keep the next one out. */
+static void test_receiver_leaves_the_lock(void **state)
+{
+	char *folder = new_folder(), address[128], draft[128];
+	struct receiver r;
+	struct spool spool;
+	struct stat st;
+
+	(void)state;
+	snprintf(address, sizeof(address), "%s/socket", folder);
+	snprintf(draft, sizeof(draft), "%s/.in", folder);
+	assert_int_equal(mkdir(draft, 0700), 0);
+	strcat(draft, "/19700101T000006Z-0123456789abcdef.prof.new");
+	put_file(draft, 10);
+	assert_null(spool_open(&spool, folder));
+	struct error *err = receiver_start(&r,
+		&(struct receiver_options){.address = address, .metrics = "", .say = keep_line},
+		&spool);
+
+	if (err && strstr(said, "libmicrohttpd")) {
+		error_destroy(err);
+		receiver_stop(&r, &spool);
+		spool_close(&spool);
+		remove_folder(folder);
+		skip();
+	}
+	assert_null(err);
+	assert_int_equal(stat(draft, &st), -1);
+	spool_close(&spool);
+	assert_null(spool_open(&spool, folder));
+	receiver_stop(&r, &spool);
+	spool_close(&spool);
+	remove_folder(folder);
 }
 
 /* ---- the file of options ---- */
@@ -458,9 +603,14 @@ int main(void)
 		cmocka_unit_test(test_spool_drops_the_oldest),
 		cmocka_unit_test(test_spool_is_found_again),
 		cmocka_unit_test(test_sender),
+		cmocka_unit_test(test_sent_segment_cannot_be_removed),
+		cmocka_unit_test(test_unreadable_segments),
+		cmocka_unit_test(test_killed_senders_are_reported),
+		cmocka_unit_test(test_hosts_share_a_folder),
 		cmocka_unit_test(test_hosts_take_turns),
 		cmocka_unit_test(test_back_off),
 		cmocka_unit_test(test_addresses_of_stores),
+		cmocka_unit_test(test_receiver_leaves_the_lock),
 		cmocka_unit_test(test_config),
 		cmocka_unit_test(test_metrics),
 	};
