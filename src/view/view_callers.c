@@ -5,11 +5,9 @@
  */
 #include "analysis/callers.h"
 
-#include <stdlib.h>
-
 #include "base/escape.h"
 #include "view/callers_rows.h"
-#include "view/text/entries.h"
+#include "view/text/part_fold.h"
 #include "view/text/table.h"
 #include "view/text/text.h"
 #include "view/text/units.h"
@@ -103,7 +101,8 @@ static void callers_view_columns(const struct report *report, struct table *tabl
 /* The centre stands out, and its callers and callees are indented. */
 static void callers_view_label(void *context, size_t place, struct table_label *label)
 {
-	const struct report *drawn = context;
+	const struct part_fold *fold = context;
+	const struct report *drawn = &fold->drawn;
 	size_t row = report_row(drawn, place);
 	const struct callers_line *line = callers_rows_line(drawn, row);
 
@@ -114,6 +113,19 @@ static void callers_view_label(void *context, size_t place, struct table_label *
 	strbuf_add(&label->before, line ? STR("    ") : STR("* "));
 	if (line && line->is_recursive)
 		strbuf_add(&label->after, STR("  recursive"));
+	label->is_aside_above = part_fold_put(fold, place, &label->aside);
+	if (fold->rests[place].count && fold->rests[place].empty == fold->rests[place].count)
+		strbuf_add(&label->aside, STR(", recursive"));
+}
+
+static int64_t callers_view_weight(const struct report *report, size_t row)
+{
+	return callers_rows_line(report, row)->attributed;
+}
+
+static bool callers_view_is_empty(const struct report *report, size_t row)
+{
+	return callers_rows_line(report, row)->is_recursive;
 }
 
 static void callers_view_title(struct text *text, const struct report *report)
@@ -192,25 +204,38 @@ static bool shows_recursion(const struct report *report)
 	return false;
 }
 
+/* What is not drawn; a single centre is always drawn, so only its lines can be left out. */
+static void callers_view_more(
+	struct text *text, const struct report *report, const struct part_fold *fold)
+{
+	if (fold->left_out == 0 || report->entry_count > report->entries_shown ||
+		text->lines != NULL) {
+		text_more_rows(text, report);
+		return;
+	}
+	text_ink(text, INK_DIM);
+	strbuf_add(&text->sink->text, STR("--limit 0 shows all callers and callees\n"));
+	text_ink(text, INK_PLAIN);
+}
+
 static void callers_view_draw(struct text *text, const struct report *report)
 {
-	struct report drawn = *report;
-	uint32_t *rows = entries_rows(report);
+	struct part_fold fold;
 	struct table table;
 
-	drawn.rows = rows;
+	part_fold_init(&fold, report, callers_view_weight, callers_view_is_empty);
 	callers_view_title(text, report);
-	table_init(&table, text, &drawn);
+	table_init(&table, text, &fold.drawn);
 	if (report->query.column_count)
 		table_add_asked(&table);
 	else if (report->query.difference)
 		callers_view_difference(report, &table);
 	else
 		callers_view_columns(report, &table);
-	table_draw(&table, callers_view_label, &drawn);
+	table_draw(&table, callers_view_label, &fold);
 	table_deinit(&table);
-	free(rows);
-	text_more_rows(text, report);
+	callers_view_more(text, report, &fold);
+	part_fold_deinit(&fold);
 	if (report->count == 0)
 		return;
 	strbuf_add_char(&text->sink->text, '\n');

@@ -10,7 +10,7 @@
 #include "analysis/measured.h"
 #include "analysis/propagate.h"
 #include "view/graph_rows.h"
-#include "view/text/graph_fold.h"
+#include "view/text/part_fold.h"
 #include "view/text/graph_index.h"
 #include "view/text/table.h"
 #include "view/text/text.h"
@@ -53,10 +53,17 @@ static const struct entity *graph_view_entity(const struct report *report, size_
 	return r.line ? &spontaneous : &report->callgraph->cycles[r.entry->cycle - 1];
 }
 
+static int64_t graph_view_weight(const struct report *report, size_t row)
+{
+	const struct callgraph_line *line = graph_row(report, row).line;
+
+	return line->has_times ? line->self + line->children : 0;
+}
+
 /* Lines are indented under the entry's own; names are followed by their cycle and number. */
 static void graph_view_label(void *context, size_t place, struct table_label *label)
 {
-	const struct graph_fold *fold = context;
+	const struct part_fold *fold = context;
 	const struct report *report = &fold->drawn;
 	size_t row = report_row(report, place);
 	struct graph_row r = graph_row(report, row);
@@ -73,7 +80,7 @@ static void graph_view_label(void *context, size_t place, struct table_label *la
 		strbuf_printf(&label->after, " <cycle %u>", cycle);
 	if (index != NO_ID)
 		strbuf_printf(&label->after, " [%zu]", index + 1);
-	label->is_aside_above = graph_fold_put(fold, place, &label->aside);
+	label->is_aside_above = part_fold_put(fold, place, &label->aside);
 }
 
 /* Narrower terminals have no counts of calls; still narrower ones no percentages. */
@@ -202,10 +209,10 @@ static void graph_view_title(struct text *text, const struct report *report)
 
 static void graph_view_draw(struct text *text, const struct report *report)
 {
-	struct graph_fold fold;
+	struct part_fold fold;
 	struct table table;
 
-	graph_fold_init(&fold, report);
+	part_fold_init(&fold, report, graph_view_weight, NULL);
 	graph_view_title(text, report);
 	table_init(&table, text, &fold.drawn);
 	if (report->query.column_count) {
@@ -219,7 +226,7 @@ static void graph_view_draw(struct text *text, const struct report *report)
 	}
 	table_draw(&table, graph_view_label, &fold);
 	table_deinit(&table);
-	graph_fold_deinit(&fold);
+	part_fold_deinit(&fold);
 	text_more_rows(text, report);
 	if (report->count == 0)
 		return;
