@@ -161,6 +161,7 @@ static struct error *report_file(struct report_command *command, const char *pat
 
 	alloc_keep_freed();
 	options->question.subject = subject;
+	options->is_browsed = wants_browser(command);
 	err = report_options_open(options, path, &session);
 	if (err == NULL && wants_browser(command)) {
 		err = terminal_browser_run(&options->question, session, NULL, &signal_number);

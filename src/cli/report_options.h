@@ -21,6 +21,7 @@ struct report_options {
 	struct question question;
 	struct read_options input;
 	struct store_options store; /* in place of files */
+	bool is_browsed;	    /* set by the command: filters of the question may be removed */
 	const char *output;	    /* file */
 	bool all_notes;
 	enum color color;

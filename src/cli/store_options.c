@@ -28,12 +28,24 @@
 
 const struct option_row store_place_rows[] = {ROW_STORE, ROW_CREDENTIALS, ROW_CA, {0}};
 
+#define ROW_SERVICE                                                                                \
+	{                                                                                          \
+		STORE_OPTION_SERVICE, 0, "service", VALUE_TEXT, "NAME", {0},                       \
+			"only this service; may be given again"                                    \
+	}
+#define ROW_HOST                                                                                   \
+	{                                                                                          \
+		STORE_OPTION_HOST, 0, "host", VALUE_TEXT, "NAME", {0},                             \
+			"only this host; may be given again"                                       \
+	}
+
+const struct option_row store_live_rows[] = {
+	ROW_STORE, ROW_SERVICE, ROW_HOST, ROW_CREDENTIALS, ROW_CA, {0}};
+
 const struct option_row store_query_rows[] = {
 	ROW_STORE,
-	{STORE_OPTION_SERVICE, 0, "service", VALUE_TEXT, "NAME", {0},
-		"only this service; may be given again"},
-	{STORE_OPTION_HOST, 0, "host", VALUE_TEXT, "NAME", {0},
-		"only this host; may be given again"},
+	ROW_SERVICE,
+	ROW_HOST,
 	{STORE_OPTION_LAST, 0, "last", VALUE_TEXT, "T", {0}, "only the last T: 15min, 1h, 7d"},
 	{STORE_OPTION_SINCE, 0, "since", VALUE_TEXT, "TIME", {0},
 		"only from TIME on: 2026-11-27T09:30, in UTC, or -2h"},

@@ -26,6 +26,8 @@ enum {
 
 /* Where it is: for commands that write to it. */
 extern const struct option_row store_place_rows[];
+/* And whose profiles, for commands that show what comes. */
+extern const struct option_row store_live_rows[];
 /* And which of its profiles: for commands that report. */
 extern const struct option_row store_query_rows[];
 

@@ -422,14 +422,19 @@ struct fetch_context {
 	const struct store_query *query;
 };
 
+/* One that was whole before the range began has nothing of it. */
+static bool is_recent(const struct store_query *query, const struct stat *info)
+{
+	return (uint64_t)info->st_mtim.tv_sec >= query->since_s;
+}
+
 static struct error *add_file(void *context, const char *file, const struct stat *info)
 {
 	struct fetch_context *c = context;
 	struct profile *profile, *part;
 	struct error *err;
 
-	/* One that was whole before the range began has nothing of it. */
-	if ((uint64_t)info->st_mtim.tv_sec < c->query->since_s)
+	if (!is_recent(c->query, info))
 		return NULL;
 	err = profile_read(file, NULL, &profile);
 	if (err == NULL)
@@ -459,6 +464,93 @@ struct error *folder_store_fetch(
 	}
 	*profile = c.sum.profiles[0];
 	return NULL;
+}
+
+/* ---- looking ---- */
+
+static void add_host(struct store_glance *glance, struct str name, uint64_t last_s, uint64_t end_s)
+{
+	struct store_glance_host *host = NULL;
+
+	for (size_t i = 0; i < glance->hosts.count && host == NULL; i++) {
+		if (str_equal(str_from(glance->hosts.data[i].name), name))
+			host = &glance->hosts.data[i];
+	}
+	if (host == NULL) {
+		vec_push(&glance->hosts,
+			(struct store_glance_host){xstrndup(name.data, name.size), last_s, end_s});
+		return;
+	}
+	host->last_s = last_s > host->last_s ? last_s : host->last_s;
+	host->end_s = end_s > host->end_s ? end_s : host->end_s;
+}
+
+/* The hosts of a part of a recording. */
+static void add_hosts(struct store_glance *glance, const struct profile *p)
+{
+	const struct samples *s = &p->samples;
+	uint64_t last_s = p->start_unix_ns / SECOND_NS, end_s = last_s;
+	struct strbuf scratch = {0};
+
+	if (p->stats.duration_ns != UINT64_MAX)
+		end_s += p->stats.duration_ns / SECOND_NS;
+	for (size_t i = 0; i < (s->labels ? s->count : 1); i++) {
+		label_set_id set = s->labels ? s->labels[i] : (label_set_id){0};
+		struct str host;
+
+		/* Most samples have the labels of the one before. */
+		if (i > 0 && set.i == s->labels[i - 1].i)
+			continue;
+		host = label_value(p, set, STR("host"), &scratch);
+		add_host(glance, host.data ? host : profile_string(p, p->host), last_s, end_s);
+		strbuf_clear(&scratch);
+	}
+	strbuf_deinit(&scratch);
+}
+
+struct glance_context {
+	const struct store_query *query;
+	struct store_glance *glance;
+};
+
+static struct error *mark_file(void *context, const char *file, const struct stat *info)
+{
+	struct glance_context *c = context;
+	const uint64_t facts[] = {identity_bytes(str_from(file)), (uint64_t)info->st_size,
+		(uint64_t)info->st_mtim.tv_sec, (uint64_t)info->st_mtim.tv_nsec};
+
+	for (size_t i = 0; i < ARRAY_SIZE(facts) && is_recent(c->query, info); i++)
+		c->glance->mark = identity_after(c->glance->mark, facts[i]);
+	return NULL;
+}
+
+static struct error *read_hosts(void *context, const char *file, const struct stat *info)
+{
+	struct glance_context *c = context;
+	struct profile *profile, *part;
+	struct error *err;
+
+	if (!is_recent(c->query, info))
+		return NULL;
+	err = profile_read(file, NULL, &profile);
+	if (err == NULL)
+		err = take_part(profile, c->query, &part);
+	if (err || part == NULL)
+		return err;
+	add_hosts(c->glance, part);
+	profile_destroy(part);
+	return NULL;
+}
+
+struct error *folder_store_glance(const char *folder, const struct store_query *query,
+	uint64_t known, struct store_glance *glance)
+{
+	struct glance_context c = {query, glance};
+	struct error *err = for_recordings(folder, &c, mark_file);
+
+	if (err == NULL && glance->mark != known)
+		err = for_recordings(folder, &c, read_hosts);
+	return err;
 }
 
 /* ---- keeping it ---- */

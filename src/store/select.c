@@ -61,6 +61,21 @@ void select_commits(const struct store_query *query, struct strbuf *sql)
 	strbuf_add(sql, STR(" ORDER BY service, time, profile_id FORMAT RowBinary"));
 }
 
+void select_glance(const struct store_query *query, uint64_t before_s, struct strbuf *sql)
+{
+	struct store_query wide = *query;
+
+	wide.since_s = query->since_s > before_s ? query->since_s - before_s : 0;
+	strbuf_printf(sql,
+		"SELECT host, toUInt32(max(time)) AS last_time, "
+		"max(toUInt64(toUInt32(time)) + duration) AS last_end, "
+		"groupBitXor(if(time >= toDateTime(%llu), bitXor(profile_id, batch_id), "
+		"toUInt64(0))) AS mark FROM commits FINAL",
+		(unsigned long long)query->since_s);
+	put_where(&wide, sql);
+	strbuf_add(sql, STR(" GROUP BY host ORDER BY host FORMAT RowBinary"));
+}
+
 /*
  * The hash of a pair's stack, or 0, the empty one, for stacks without the names that matter.  Deep
  * stacks always count as having them: their outer frames are in rows of their own.
@@ -107,21 +122,30 @@ static void put_hours(const struct select_hours *hours, bool with_built, struct 
 	}
 }
 
+/* Columns of the services and labels that the query keeps. */
+static void put_kept(const struct store_query *query, const char *service, const char *labels,
+	struct strbuf *sql)
+{
+	if (query->by_service || query->by_label)
+		strbuf_printf(sql, ", %s", service);
+	if (query->by_label)
+		strbuf_printf(sql, ", %s", labels);
+}
+
 /* The committed pairs of the query, each as hash, m and w, and what it keeps of them. */
 static void put_pairs(
 	const struct store_query *query, const struct select_hours *hours, struct strbuf *sql)
 {
-	bool labels = query->by_label, times = query->by_time;
+	bool times = query->by_time;
 
 	strbuf_add(sql, STR("SELECT hash, m, sum(part) AS w"));
-	strbuf_add(sql, labels ? STR(", sv, ho, lk, lv") : STR(""));
+	put_kept(query, "sv", "ho, lk, lv", sql);
 	strbuf_add(sql, times ? STR(", at") : STR(""));
 	/* As a key of GROUP BY itself, the hash makes 26.7 find no column. */
 	strbuf_add(sql, STR(" FROM (SELECT "));
 	put_hash(query, sql);
 	strbuf_add(sql, STR(" AS hash, metric AS m, pair_value AS part"));
-	strbuf_add(sql, labels ? STR(", service AS sv, host AS ho, labels.k AS lk, labels.v AS lv")
-			       : STR(""));
+	put_kept(query, "service AS sv", "host AS ho, labels.k AS lk, labels.v AS lv", sql);
 	strbuf_add(sql, times ? STR(", toUInt32(time) AS at") : STR(""));
 	strbuf_add(sql, STR(" FROM profiles FINAL "
 			    "ARRAY JOIN stack AS pair_stack, value AS pair_value"));
@@ -135,7 +159,7 @@ static void put_pairs(
 			    "commits FINAL"));
 	put_where(query, sql);
 	strbuf_add(sql, STR(")) AS pairs GROUP BY hash, m"));
-	strbuf_add(sql, labels ? STR(", sv, ho, lk, lv") : STR(""));
+	put_kept(query, "sv", "ho, lk, lv", sql);
 	strbuf_add(sql, times ? STR(", at") : STR(""));
 }
 
@@ -159,22 +183,21 @@ static void put_sums(
 
 bool select_can_use_hours(const struct store_query *query)
 {
-	return !query->by_label && !query->by_time && query->hosts.count == 0 &&
-	       query->labels.count == 0;
+	return !query->by_service && !query->by_label && !query->by_time &&
+	       query->hosts.count == 0 && query->labels.count == 0;
 }
 
 void select_stacks(
 	const struct store_query *query, const struct select_hours *hours, struct strbuf *sql)
 {
-	bool labels = query->by_label, times = query->by_time;
+	bool times = query->by_time;
 
 	strbuf_add(sql, STR("SELECT hash, outer_hash, frames, ms, ws"));
-	strbuf_add(sql, labels ? STR(", svs, hos, lks, lvs") : STR(""));
+	put_kept(query, "svs", "hos, lks, lvs", sql);
 	strbuf_add(sql, times ? STR(", ats") : STR(""));
 	strbuf_add(sql, STR(" FROM (SELECT hash, groupArray(m) AS ms, groupArray(w) AS ws"));
-	strbuf_add(sql, labels ? STR(", groupArray(sv) AS svs, groupArray(ho) AS hos, "
-				     "groupArray(lk) AS lks, groupArray(lv) AS lvs")
-			       : STR(""));
+	put_kept(query, "groupArray(sv) AS svs",
+		"groupArray(ho) AS hos, groupArray(lk) AS lks, groupArray(lv) AS lvs", sql);
 	strbuf_add(sql, times ? STR(", groupArray(at) AS ats") : STR(""));
 	strbuf_add(sql, STR(" FROM ("));
 	put_sums(query, hours, sql);

@@ -20,8 +20,15 @@ struct select_hours {
 /* Which profiles there are, with what they measured and lost: the columns of `commits`. */
 void select_commits(const struct store_query *query, struct strbuf *sql);
 /*
+ * Each host that has profiles of the query, or up to before_s earlier: its name; when its latest
+ * interval begins (32 bits) and ends; and a number that is another one if its profiles in the
+ * query's range are.
+ */
+void select_glance(const struct store_query *query, uint64_t before_s, struct strbuf *sql);
+/*
  * Each stack with weight, once: hash, outer_hash, frames, and arrays of equal length: metrics,
- * weights; with labels also services, hosts, their keys and their values; with times also these.
+ * weights; with services or labels also services; with labels also hosts, keys and values; with
+ * times also these.
  * A stack that `stacks` does not have comes with outer_hash 0 and no frames; hash 0 is the sum of
  * the stacks without query->names.  Those hours come from their sums.
  */

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "store/fetch.h"
 #include "store/folder.h"
+#include "store/glance.h"
 #include "store/manage.h"
 #include "store/send.h"
 #include "store/symbols.h"
@@ -97,6 +98,25 @@ struct error *store_fetch(
 	if (store->clickhouse == NULL)
 		return folder_store_fetch(store->address.folder, query, profile);
 	return fetch_clickhouse(store->clickhouse, query, store->text, profile);
+}
+
+struct error *store_glance(struct store *store, const struct store_query *query, uint64_t known,
+	struct store_glance *glance)
+{
+	*glance = (struct store_glance){0};
+	if (store->clickhouse == NULL)
+		return folder_store_glance(store->address.folder, query, known, glance);
+	return glance_clickhouse(store->clickhouse, query, glance);
+}
+
+void store_glance_deinit(struct store_glance *glance)
+{
+	for (size_t i = 0; i < glance->hosts.count; i++)
+		free(glance->hosts.data[i].name);
+	for (size_t i = 0; i < glance->silent.count; i++)
+		free(glance->silent.data[i]);
+	vec_deinit(&glance->hosts);
+	vec_deinit(&glance->silent);
 }
 
 struct error *store_init(

@@ -65,8 +65,9 @@ struct store_query {
 	 * one of these in it, in any case; the weights of others may come at the empty stack.
 	 */
 	VEC(struct str) names;
-	bool by_label; /* keep labels, as samples */
-	bool by_time;  /* keep the times of intervals, as samples */
+	bool by_label;	 /* keep labels, with the service and the host, as samples */
+	bool by_service; /* the service alone, which costs hardly more than none */
+	bool by_time;	 /* keep the times of intervals, as samples */
 };
 
 void store_query_deinit(struct store_query *query);
@@ -77,6 +78,31 @@ void store_query_deinit(struct store_query *query);
  */
 must_use struct error *store_fetch(
 	struct store *store, const struct store_query *query, struct profile **profile);
+
+/* A host that has sent something. */
+struct store_glance_host {
+	char *name;
+	uint64_t last_s, end_s; /* when its latest interval begins and ends, since 1970 */
+};
+
+/* What a query would find, without its weights: for those who ask again and again. */
+struct store_glance {
+	/* Another one, as soon as store_fetch may give another profile. */
+	uint64_t mark;
+	VEC(struct store_glance_host) hosts;
+	VEC(char *) silent; /* what is known of each shard that does not answer */
+};
+
+/* Servers list hosts that sent something so long before the query's range, too. */
+#define STORE_GLANCE_BEFORE_S 3600
+
+/*
+ * Looks at what there is.  A folder whose mark is still `known` is not read, and lists no hosts.
+ * ERROR_INPUT if no shard answers.  *glance: free it with store_glance_deinit, always.
+ */
+must_use struct error *store_glance(struct store *store, const struct store_query *query,
+	uint64_t known, struct store_glance *glance);
+void store_glance_deinit(struct store_glance *glance);
 
 /* ---- keeping it ---- */
 

@@ -162,6 +162,28 @@ def test_random_profiles_on_one_shard(folder):
 	check_fleet(Store(shards.shared(0)), folder, 1, views=VIEWS[:4])
 
 
+def check_roots(store, folder, seed):
+	"""Labels as roots have what a report of each value has."""
+	made = random_fleet(store, folder, seed)
+	for key, values in (("service", made.services), ("host", made.hosts), ("version", ("1.4", "1.5"))):
+		expected = {}
+		for value in values:
+			chosen = made.chosen(**{key: value})
+			if chosen:
+				expected[f"{key}={value}"] = sum(profile.total for profile in chosen)
+		rows = store.json("--view", "tree", "--roots", f"label:{key}")["rows"]
+		assert {row["name"]: row["direct"] + row["indirect"] for row in rows if row["level"] == 1} == expected, key
+
+
+def test_labels_as_roots(folder):
+	check_roots(Store(shards.shared(0), shards.shared(1)), folder, 30)
+
+
+@harness.takes_long
+def test_labels_as_roots_on_a_current_version(folder):
+	check_roots(Store(shards.current()), folder, 31)
+
+
 @harness.takes_long
 def test_random_profiles_in_all_views(folder):
 	for seed in range(2, 12 if harness.LONG else 5):
