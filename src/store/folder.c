@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -563,11 +565,141 @@ struct error *folder_store_init(const char *folder, size_t *changed)
 	return NULL;
 }
 
+/* Rows of a table that a recording has changed. */
+struct touched {
+	VEC(size_t) rows;
+};
+
+/* Whether it is the first time that this recording changes the row. */
+static bool touch(struct touched *touched, size_t row)
+{
+	for (size_t i = 0; i < touched->rows.count; i++)
+		if (touched->rows.data[i] == row)
+			return false;
+	vec_push(&touched->rows, row);
+	return true;
+}
+
+static void add_figure(uint64_t *sum, uint64_t value)
+{
+	if (value != UINT64_MAX)
+		*sum = *sum == UINT64_MAX ? value : *sum + value;
+}
+
+/* Statistics of a recording of several services are of none of them. */
+static void add_figures(struct store_status_row *row, const struct profile *p, bool is_single)
+{
+	if (!is_single)
+		return;
+	add_figure(&row->lost, p->stats.lost);
+	add_figure(&row->truncated, p->stats.critical);
+	add_figure(&row->unresolved, p->stats.foreign);
+}
+
+/* Where a number, or a list of them, ends: "1.5", "2, 3". */
+static size_t numbers_end(struct str text, size_t at)
+{
+	size_t end = at;
+
+	for (; at < text.size && (char_is_digit(text.data[at]) || strchr("., ", text.data[at]));
+		at++)
+		end = char_is_digit(text.data[at]) ? at + 1 : end;
+	return end;
+}
+
+/* Whether two texts differ in their numbers alone. */
+static bool same_but_numbers(struct str a, struct str b)
+{
+	size_t i = 0, k = 0;
+
+	while (i < a.size && k < b.size) {
+		bool is_number = char_is_digit(a.data[i]);
+
+		if (is_number != char_is_digit(b.data[k]) || (!is_number && a.data[i] != b.data[k]))
+			return false;
+		i = is_number ? numbers_end(a, i) : i + 1;
+		k = is_number ? numbers_end(b, k) : k + 1;
+	}
+	return i == a.size && k == b.size;
+}
+
+/* What a recording lost; service: empty if it is of several. */
+static void add_losses(const char *folder, const struct profile *p, struct str service,
+	struct store_status *status)
+{
+	struct str host = profile_string(p, p->host);
+	uint64_t time_s = p->start_unix_ns / SECOND_NS;
+	struct touched touched = {0};
+
+	for (size_t i = 0; i < p->note_count; i++) {
+		const struct note *note = &p->notes[i];
+		const char *kind = note_kind_names[note->kind];
+		struct str text = profile_string(p, note->text);
+		struct store_loss_row *row = NULL;
+
+		if (note->kind == NOTE_GUESSED || note->kind == NOTE_INFO)
+			continue;
+		for (size_t k = 0; k < status->losses.count && row == NULL; k++) {
+			struct store_loss_row *r = &status->losses.data[k];
+
+			if (strcmp(r->kind, kind) == 0 && str_equal(str_from(r->host), host) &&
+				str_equal(str_from(r->service), service) &&
+				(note->kind == NOTE_NO_SYMBOLS ||
+					same_but_numbers(str_from(r->text), text)))
+				row = r;
+		}
+		if (row == NULL) {
+			vec_push(&status->losses,
+				(struct store_loss_row){.shard = xstrdup(folder),
+					.host = xstrndup(host.data, host.size),
+					.service = xstrndup(service.data, service.size),
+					.kind = xstrdup(kind)});
+			row = &status->losses.data[status->losses.count - 1];
+		}
+		if (row->text == NULL || time_s >= row->last_s) {
+			free(row->text);
+			row->text = xstrndup(text.data, text.size);
+			row->last_s = time_s;
+		}
+		row->count += note->count;
+		row->recordings += touch(&touched, (size_t)(row - status->losses.data));
+	}
+	vec_deinit(&touched.rows);
+}
+
+/* The service of all samples; data NULL: there are several. */
+static struct str single_service(const struct profile *p, struct strbuf *scratch)
+{
+	const struct samples *s = &p->samples;
+	struct str single = {0};
+	struct strbuf other = {0};
+
+	for (size_t i = 0; i < (s->labels ? s->count : 1); i++) {
+		label_set_id set = s->labels ? s->labels[i] : (label_set_id){0};
+		struct str service;
+
+		if (i > 0 && set.i == s->labels[i - 1].i)
+			continue;
+		service = label_value(p, set, STR("service"), i ? &other : scratch);
+		service = service.data ? service : store_own_service(p);
+		if (i > 0 && !str_equal(service, single)) {
+			single = (struct str){0};
+			break;
+		}
+		single = i ? single : service;
+		strbuf_clear(&other);
+	}
+	strbuf_deinit(&other);
+	return single;
+}
+
 /* Adds what a profile has of each service and host. */
-static void add_status(const char *folder, const struct profile *p, struct store_status *status)
+static void add_status(
+	const char *folder, const struct profile *p, bool is_single, struct store_status *status)
 {
 	const struct samples *s = &p->samples;
 	struct strbuf scratch[2] = {{0}};
+	struct touched touched = {0};
 
 	for (size_t i = 0; i < (s->count ? p->label_set_count : 1); i++) {
 		label_set_id set = {(uint32_t)i};
@@ -594,23 +726,32 @@ static void add_status(const char *folder, const struct profile *p, struct store
 				(struct store_status_row){.shard = xstrdup(folder),
 					.service = xstrndup(service.data, service.size),
 					.host = xstrndup(host.data, host.size),
-					.first_s = start_s});
+					.first_s = start_s,
+					.lost = UINT64_MAX,
+					.truncated = UINT64_MAX,
+					.unresolved = UINT64_MAX});
 			row = &status->rows.data[status->rows.count - 1];
 		}
 		row->first_s = start_s < row->first_s ? start_s : row->first_s;
 		row->last_s = start_s > row->last_s ? start_s : row->last_s;
 		row->received_s = row->last_s;
-		row->profiles++;
+		/* It may have several sets of labels. */
+		if (touch(&touched, (size_t)(row - status->rows.data))) {
+			row->profiles++;
+			add_figures(row, p, is_single);
+		}
 		row->pairs += s->count ? samples : p->row_count - 1;
 		strbuf_clear(&scratch[0]);
 		strbuf_clear(&scratch[1]);
 	}
 	strbuf_deinit(&scratch[0]);
 	strbuf_deinit(&scratch[1]);
+	vec_deinit(&touched.rows);
 }
 
 struct status_context {
 	const char *folder;
+	const struct store_query *range;
 	struct store_status *status;
 	uint64_t files, bytes;
 };
@@ -627,16 +768,37 @@ static struct error *read_status(void *context, const char *file, const struct s
 		vec_push(&c->status->errors, err);
 		return NULL;
 	}
-	add_status(c->folder, profile, c->status);
+	if (is_in_range(c->range, profile->start_unix_ns)) {
+		struct strbuf scratch = {0};
+		struct str service = single_service(profile, &scratch);
+
+		add_status(c->folder, profile, service.data != NULL, c->status);
+		add_losses(c->folder, profile, service, c->status);
+		strbuf_deinit(&scratch);
+	}
 	profile_destroy(profile);
 	return NULL;
 }
 
-struct error *folder_store_status(const char *folder, struct store_status *status)
+static int compare_losses(const void *a, const void *b)
 {
-	struct status_context c = {folder, status, 0, 0};
+	const struct store_loss_row *x = a, *y = b;
+	int order = strcmp(x->host, y->host);
+
+	order = order ? order : strcmp(x->service, y->service);
+	order = order ? order : strcmp(x->kind, y->kind);
+	return order ? order : (x->count < y->count) - (x->count > y->count);
+}
+
+struct error *folder_store_status(
+	const char *folder, const struct store_query *range, struct store_status *status)
+{
+	struct status_context c = {folder, range, status, 0, 0};
 	struct error *err = for_recordings(folder, &c, read_status);
 
+	if (status->losses.count)
+		qsort(status->losses.data, status->losses.count, sizeof(*status->losses.data),
+			compare_losses);
 	vec_push(&status->tables,
 		(struct store_table_row){xstrdup(folder), xstrdup("recordings"), c.files, c.bytes});
 	return err;

@@ -132,12 +132,6 @@ struct error *manage_init(struct clickhouse *c, const char *database,
 
 /* ---- status ---- */
 
-static const char status_sql[] =
-	"SELECT service, host, toUInt32(min(time)) AS first_time, toUInt32(max(time)) AS "
-	"last_time, "
-	"toUInt32(max(received)) AS last_received, count() AS profile_count, sum(pairs) AS "
-	"pair_count "
-	"FROM commits FINAL GROUP BY service, host ORDER BY service, host FORMAT RowBinary";
 static const char tables_sql[] =
 	"SELECT table, sum(rows) AS row_count, sum(bytes) AS byte_count FROM system.parts "
 	"WHERE active AND database = currentDatabase() GROUP BY table ORDER BY table "
@@ -146,6 +140,14 @@ static const char tables_sql[] =
 static char *copy(struct str s)
 {
 	return xstrndup(s.data, s.size);
+}
+
+/* A sum, after how many recordings it is of. */
+static uint64_t read_figure(struct cursor *c)
+{
+	uint64_t known = cursor_u64(c), sum = cursor_u64(c);
+
+	return known ? sum : UINT64_MAX;
 }
 
 static void read_status(struct store_status *status, const char *shard, struct cursor *c)
@@ -159,12 +161,36 @@ static void read_status(struct store_status *status, const char *shard, struct c
 		row.received_s = cursor_u32(c);
 		row.profiles = cursor_u64(c);
 		row.pairs = cursor_u64(c);
+		row.lost = read_figure(c);
+		row.truncated = read_figure(c);
+		row.unresolved = read_figure(c);
 		if (!cursor_ok(c))
 			break;
 		row.shard = xstrdup(shard);
 		row.service = copy(service);
 		row.host = copy(host);
 		vec_push(&status->rows, row);
+	}
+}
+
+static void read_losses(struct store_status *status, const char *shard, struct cursor *c)
+{
+	while (cursor_ok(c) && !cursor_at_end(c)) {
+		struct store_loss_row row = {0};
+		struct str host = row_string(c), service = row_string(c), kind = row_string(c),
+			   text = row_string(c);
+
+		row.count = cursor_u64(c);
+		row.recordings = cursor_u64(c);
+		row.last_s = cursor_u32(c);
+		if (!cursor_ok(c))
+			break;
+		row.shard = xstrdup(shard);
+		row.host = copy(host);
+		row.service = copy(service);
+		row.kind = copy(kind);
+		row.text = copy(text);
+		vec_push(&status->losses, row);
 	}
 }
 
@@ -208,12 +234,22 @@ static void ask_status(struct clickhouse *clickhouse, struct store_status *statu
 	free_answers(answers, count);
 }
 
-struct error *manage_status(struct clickhouse *c, struct store_status *status)
+struct error *manage_status(
+	struct clickhouse *c, const struct store_query *range, struct store_status *status)
 {
-	ask_status(c, status, STR(status_sql), read_status);
+	struct strbuf sql = {0};
+
+	select_status(range, &sql);
+	ask_status(c, status, strbuf_str(&sql), read_status);
+	strbuf_clear(&sql);
 	/* A shard that failed once is not asked, and named, again. */
+	if (status->errors.count == 0) {
+		select_losses(range, &sql);
+		ask_status(c, status, strbuf_str(&sql), read_losses);
+	}
 	if (status->errors.count == 0)
 		ask_status(c, status, STR(tables_sql), read_tables);
+	strbuf_deinit(&sql);
 	return NULL;
 }
 

@@ -223,6 +223,58 @@ void select_hour_commits(const struct store_query *query, struct strbuf *sql)
 	strbuf_add(sql, STR(" FORMAT RowBinary"));
 }
 
+/* A figure of a recording is in each of its commits. */
+static void put_figure(const char *name, bool of_source, struct strbuf *sql)
+{
+	if (of_source)
+		strbuf_printf(sql,
+			", any(has(stats.name, '%s')) AS knows_%s, "
+			"any(stats.value[indexOf(stats.name, '%s')]) AS its_%s",
+			name, name, name, name);
+	else
+		strbuf_printf(sql, ", toUInt64(sum(knows_%s)) AS known_%s, sum(its_%s) AS sum_%s",
+			name, name, name, name);
+}
+
+void select_status(const struct store_query *range, struct strbuf *sql)
+{
+	static const char *const figures[] = {"lost", "critical", "foreign"};
+
+	strbuf_add(sql, STR("SELECT service, host, toUInt32(min(first_at)) AS first_time, "
+			    "toUInt32(max(last_at)) AS last_time, toUInt32(max(came_at)) AS "
+			    "last_received, sum(commit_count) AS profile_count, "
+			    "sum(pair_count) AS all_pairs"));
+	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
+		put_figure(figures[i], false, sql);
+	strbuf_add(sql, STR(" FROM (SELECT service, host, source_id, min(time) AS first_at, "
+			    "max(time) AS last_at, max(received) AS came_at, "
+			    "count() AS commit_count, sum(pairs) AS pair_count"));
+	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
+		put_figure(figures[i], true, sql);
+	strbuf_add(sql, STR(" FROM commits FINAL"));
+	put_where(range, sql);
+	strbuf_add(sql, STR(" GROUP BY service, host, source_id) AS sources GROUP BY service, host "
+			    "ORDER BY service, host FORMAT RowBinary"));
+}
+
+void select_losses(const struct store_query *range, struct strbuf *sql)
+{
+	strbuf_add(sql, STR("SELECT host, of_service, kind, argMax(note_text, at) AS last_text, "
+			    "sum(note_count) AS all_count, uniqExact(source_id) AS recordings, "
+			    "toUInt32(max(at)) AS last_time FROM (SELECT host, source_id, "
+			    "if(uniqExact(service) = 1, any(service), '') AS of_service, "
+			    "any(notes.kind) AS kinds, any(notes.count) AS counts, "
+			    "any(notes.text) AS texts, max(time) AS at FROM commits FINAL"));
+	put_where(range, sql);
+	/* Texts that differ in numbers alone are one; those on symbols list load objects. */
+	strbuf_add(sql, STR(" GROUP BY host, source_id) AS sources ARRAY JOIN kinds AS kind, "
+			    "counts AS note_count, texts AS note_text "
+			    "WHERE kind NOT IN ('guessed', 'info') "
+			    "GROUP BY host, of_service, kind, if(kind = 'no-symbols', '', "
+			    "replaceRegexpAll(note_text, '[0-9]([0-9., ]*[0-9])?', '#')) "
+			    "ORDER BY host, of_service, kind, all_count DESC FORMAT RowBinary"));
+}
+
 void select_hours_due(uint64_t since_s, uint64_t until_s, struct strbuf *sql)
 {
 	strbuf_printf(sql,

@@ -39,6 +39,18 @@ void select_hour_commits(const struct store_query *query, struct strbuf *sql);
 /* Whether sums of hours can answer the query: they have no hosts, labels or finer times. */
 bool select_can_use_hours(const struct store_query *query);
 
+/*
+ * What there is of each service and host in the range: first and last time, when the last came
+ * (32 bits each); profiles, weights; then for samples lost, truncated and unresolved, how many
+ * recordings know it, and their sum.
+ */
+void select_status(const struct store_query *range, struct strbuf *sql);
+/*
+ * What notes of recordings in the range say of losses: host, service (empty: of several), kind,
+ * the latest text, count, recordings, and when the last was (32 bits).
+ */
+void select_losses(const struct store_query *range, struct strbuf *sql);
+
 /* What is to be summed into `hours`, and which batches these are: columns as above, but built. */
 void select_hours_due(uint64_t since_s, uint64_t until_s, struct strbuf *sql);
 /* How many batches of an hour have rows. */

@@ -127,12 +127,15 @@ struct error *store_init(
 	return manage_init(store->clickhouse, store->address.database, retention, changed);
 }
 
-struct error *store_status(struct store *store, struct store_status *status)
+struct error *store_status(
+	struct store *store, uint64_t since_s, uint64_t until_s, struct store_status *status)
 {
+	const struct store_query range = {.since_s = since_s, .until_s = until_s};
+
 	*status = (struct store_status){0};
 	if (store->clickhouse == NULL)
-		return folder_store_status(store->address.folder, status);
-	return manage_status(store->clickhouse, status);
+		return folder_store_status(store->address.folder, &range, status);
+	return manage_status(store->clickhouse, &range, status);
 }
 
 void store_status_deinit(struct store_status *status)
@@ -142,6 +145,13 @@ void store_status_deinit(struct store_status *status)
 		free(status->rows.data[i].service);
 		free(status->rows.data[i].host);
 	}
+	for (size_t i = 0; i < status->losses.count; i++) {
+		free(status->losses.data[i].shard);
+		free(status->losses.data[i].host);
+		free(status->losses.data[i].service);
+		free(status->losses.data[i].kind);
+		free(status->losses.data[i].text);
+	}
 	for (size_t i = 0; i < status->tables.count; i++) {
 		free(status->tables.data[i].shard);
 		free(status->tables.data[i].table);
@@ -149,6 +159,7 @@ void store_status_deinit(struct store_status *status)
 	for (size_t i = 0; i < status->errors.count; i++)
 		error_destroy(status->errors.data[i]);
 	vec_deinit(&status->rows);
+	vec_deinit(&status->losses);
 	vec_deinit(&status->tables);
 	vec_deinit(&status->errors);
 }

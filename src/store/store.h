@@ -115,6 +115,22 @@ struct store_status_row {
 	char *shard, *service, *host;
 	uint64_t first_s, last_s, received_s;
 	uint64_t profiles, pairs;
+	/*
+	 * Samples that were lost, whose stack is truncated, and whose function is not known, of
+	 * recordings that know it: those of one service.  UINT64_MAX: none does.
+	 */
+	uint64_t lost, truncated, unresolved;
+};
+
+/* What recordings of a host lost, or could not find out, by what their notes say. */
+struct store_loss_row {
+	char *shard, *host;
+	char *service; /* empty: recordings of several services at once */
+	char *kind;    /* as in note_kind_names; no guesses and remarks */
+	/* The latest; others of the same row have other numbers in it, or other load objects. */
+	char *text;
+	uint64_t count, recordings; /* count: of all notes of the row */
+	uint64_t last_s;
 };
 
 /* What a shard's tables take. */
@@ -125,11 +141,14 @@ struct store_table_row {
 
 struct store_status {
 	VEC(struct store_status_row) rows; /* by service, host and shard */
+	VEC(struct store_loss_row) losses; /* by host, service and kind */
 	VEC(struct store_table_row) tables;
 	VEC(struct error *) errors; /* of shards that did not answer */
 };
 
-must_use struct error *store_status(struct store *store, struct store_status *status);
+/* Of intervals that begin in since ≤ t < until; 0: no limit. */
+must_use struct error *store_status(
+	struct store *store, uint64_t since_s, uint64_t until_s, struct store_status *status);
 void store_status_deinit(struct store_status *status);
 
 /*

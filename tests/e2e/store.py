@@ -401,6 +401,70 @@ def test_a_missing_shard_is_named(folder):
 	assert missing in done.err, done
 
 
+# ---- what was lost ----
+
+
+def status(store, *words):
+	return json.loads(check(store.fleet("status", "--format", "json", *words)).out)
+
+
+def spoiled(folder, number, bad):
+	"""A file in which some lines cannot be read, which a note of it counts; it is number hours old."""
+	path = folder / f"{number}.folded"
+	path.write_text("main;work 10\n" * number + "bad\n" * bad)
+	then = time.time() - 3600 * number
+	os.utime(path, (then, then))
+	return path
+
+
+def check_losses(store, folder):
+	"""Notes of the same words are one row for each host and service; what was pushed twice counts once."""
+	for number, (service, host, bad) in enumerate((("api", "one", 1), ("api", "one", 5), ("api", "two", 3), ("db", "two", 2), ("db", "one", 0)), 1):
+		path = spoiled(folder, number, bad)
+		for _ in range(2):
+			check(store.push(path, "--service", service, "--host", host))
+	for words, expected in (([], {("one", "api"): (6, 2), ("two", "api"): (3, 1), ("two", "db"): (2, 1)}),
+		(["--since", "-210min"], {("one", "api"): (6, 2), ("two", "api"): (3, 1)}), (["--until", "-210min"], {("two", "db"): (2, 1)})):
+		found = {}
+		for loss in status(store, *words)["losses"]:
+			assert loss["kind"] == "bad-record" and loss["text"], loss
+			count, recordings = found.get((loss["host"], loss["service"]), (0, 0))
+			found[loss["host"], loss["service"]] = (count + loss["count"], recordings + loss["recordings"])
+		assert found == expected, (words, found)
+	text = check(store.fleet("status")).out
+	assert "bad-record" in text and "the latest note" in text, text
+	assert all(row["lost"] is None for row in status(store)["services"]), "a folded file does not know"
+
+
+def test_losses_on_servers(folder):
+	check_losses(Store(shards.shared(0), shards.shared(1)), folder)
+
+
+def test_losses_in_a_folder(folder):
+	check_losses(Folder(folder), folder)
+
+
+@harness.takes_long
+def test_losses_on_a_current_version(folder):
+	check_losses(Store(shards.current()), folder)
+
+
+def test_figures_of_recordings(folder):
+	"""What recordings know of lost, truncated and unresolved samples is added up, on servers and in a folder."""
+	stores, expected = (Store(shards.shared(0), shards.shared(1)), Folder(folder)), {"lost": 0, "truncated": 0, "unresolved": 0}
+	program = recording.program(folder, "mutual")
+	for number in range(2):
+		path = recording.record(folder, program, harness.work(200), name=f"{number}.prof").path
+		row, = json.loads(check(sonde("report", path, "--view", "stats", "--format", "json")).out)["rows"]
+		for key, name in (("lost", "lost"), ("truncated", "critical"), ("unresolved", "foreign")):
+			expected[key] += row[name]
+		for store in stores:
+			check(store.push(path, "--service", "s", "--host", "h"))
+	for store in stores:
+		row, = status(store)["services"]
+		assert {key: row[key] for key in expected} == expected, (row, expected)
+
+
 # ---- names ----
 
 HOSTILE = ("'); DROP TABLE profiles; --", "\\", "a\\'b", "`x`", '"', "%27", "{x:String}", "\t", "é", "𝄞", "a\rb", "service=x,host=y",
