@@ -73,19 +73,37 @@ static struct error *fleet_set(void *context, int id, const char *value)
 
 /* ---- init ---- */
 
+static bool is_limited(unsigned days)
+{
+	return days != STORE_KEEP_AS_IS && days != 0;
+}
+
+/* Whether it was said how long something is kept. */
+static bool has_retention(const struct store_retention *r)
+{
+	return is_limited(r->profile_days) || is_limited(r->stack_days) || is_limited(r->hour_days);
+}
+
 static struct error *init(struct fleet_command *c, struct store *store)
 {
-	size_t changed;
-	struct error *err = store_init(store, &c->retention, &changed);
+	const char *address = store_address_text(store);
+	struct store_made made;
+	struct error *err = store_init(store, &c->retention, &made);
 
 	if (err)
 		return err;
-	if (changed)
-		message_print("%s: made the tables of %zu shard%s", store_address_text(store),
-			changed, changed == 1 ? "" : "s");
-	else
-		message_print(
-			"%s: all is there already, and stays as it is", store_address_text(store));
+	if (made.shards)
+		message_print("%s: made the tables of %zu shard%s", address, made.shards,
+			made.shards == 1 ? "" : "s");
+	if (made.tables)
+		message_print("%s: changed how long %zu table%s rows", address, made.tables,
+			made.tables == 1 ? " keeps its" : "s keep their");
+	if (made.shards == 0 && made.tables == 0)
+		message_print("%s: all is there already, and stays as it is", address);
+	if (made.manual && has_retention(&c->retention))
+		message_print("%s: nothing is dropped here by itself; run sonde fleet retain with "
+			      "the same --keep options once a day",
+			address);
 	return NULL;
 }
 
@@ -321,9 +339,9 @@ static struct error *status(struct fleet_command *c, struct store *store)
 
 static struct error *retain(struct fleet_command *c, struct store *store)
 {
+	const struct store_retention retention = store_retention_settled(&c->retention);
 	size_t dropped;
-	struct error *err =
-		store_retain(store, &c->retention, clock_unix_ns() / SECOND_NS, &dropped);
+	struct error *err = store_retain(store, &retention, clock_unix_ns() / SECOND_NS, &dropped);
 
 	if (err == NULL)
 		message_print("%s: dropped %zu part%s", store_address_text(store), dropped,
@@ -364,7 +382,7 @@ static const struct {
 
 static int fleet_run(const struct command *self, int argc, char **argv)
 {
-	struct fleet_command c = {.retention = STORE_RETENTION_DEFAULT};
+	struct fleet_command c = {.retention = STORE_RETENTION_AS_IS};
 	struct operands operands;
 	struct store *store;
 	int exit_status = EXIT_SUCCESS, action = -1;
@@ -394,7 +412,8 @@ const struct command cmd_fleet = {
 	.usage = "init|status|retain|rollup --store URL|DIR [OPTIONS]",
 	.details =
 		"init makes the tables in each shard, where they are missing; running it again "
-		"changes nothing. status lists what each host sent of each service, when, what was "
+		"changes only how long they keep their rows, if --keep is given. status lists what "
+		"each host sent of each service, when, what was "
 		"lost, and what the tables take. retain drops what is older than it is to be kept; "
 		"current "
 		"servers do that themselves, as init told them. rollup sums whole hours, for "

@@ -157,7 +157,7 @@ static struct error *report_file(struct report_command *command, const char *pat
 	int signal_number = 0;
 	struct error *err;
 
-	char *subject = report_options_subject(path);
+	char *subject = report_options_subject(options, path);
 
 	alloc_keep_freed();
 	options->question.subject = subject;
@@ -172,8 +172,10 @@ static struct error *report_file(struct report_command *command, const char *pat
 		}
 	}
 	if (err == NULL && !is_shown)
-		err = report(options, session, hints && options->store.address == NULL,
-			path ? shell_word(path, "FILE") : "");
+		err = report(options, session, hints,
+			options->store.address ? subject + 1
+			: path		       ? shell_word(path, "FILE")
+					       : "");
 	session_close(session);
 	free(subject);
 	terminal_browser_raise(signal_number);

@@ -153,10 +153,12 @@ struct error *report_options_set(void *context, int id, const char *value)
 	return NULL;
 }
 
-char *report_options_subject(const char *path)
+char *report_options_subject(const struct report_options *options, const char *path)
 {
 	struct strbuf out = {0};
 
+	if (options)
+		store_options_put(&options->store, &out);
 	strbuf_add(&out, path ? STR(" ") : STR(""));
 	if (path && path[0] == '-' && path[1])
 		strbuf_add(&out, STR("./"));

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/escape.h"
 #include "session/values.h"
 
 #define ROW_STORE                                                                                  \
@@ -110,6 +111,7 @@ struct error *store_options_set(struct store_options *o, int id, const char *val
 	struct store_query *q = &o->query;
 
 	o->has_query |= id >= STORE_OPTION_SERVICE;
+	vec_push(&o->given, (struct store_option_given){id, value});
 	switch (id) {
 	case STORE_OPTION_STORE:
 		o->address = value;
@@ -141,7 +143,20 @@ struct error *store_options_set(struct store_options *o, int id, const char *val
 void store_options_deinit(struct store_options *o)
 {
 	store_query_deinit(&o->query);
+	vec_deinit(&o->given);
 	store_close(o->store);
+}
+
+void store_options_put(const struct store_options *o, struct strbuf *out)
+{
+	for (size_t i = 0; i < o->given.count; i++) {
+		const struct option_row *row = store_query_rows;
+
+		while (row->id != o->given.data[i].id)
+			row++;
+		strbuf_printf(out, " --%s ", row->long_name);
+		quote_shell(out, str_from(o->given.data[i].value));
+	}
 }
 
 struct error *store_options_open(struct store_options *o, struct store **store)

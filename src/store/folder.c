@@ -48,24 +48,38 @@ struct added {
 	const struct store_rows_options *options;
 };
 
-static bool has_label(const struct profile *p, label_set_id set, struct str key)
+/* As on servers: what it is sent as comes before the samples' own service, and any host. */
+static bool is_replaced(const struct added *added, struct str key)
 {
-	for (; set.i; set = p->label_sets[set.i].rest) {
-		const struct label *label = &p->labels[p->label_sets[set.i].label.i];
-
-		if (str_equal(profile_string(p, label->key), key))
-			return true;
-	}
-	return false;
+	return str_equal(key, STR("host")) ||
+	       (added->options->service.size && str_equal(key, STR("service")));
 }
 
-static label_set_id complete_labels(struct builder *b, const struct profile *p, label_set_id own,
-	label_set_id set, const struct added *added)
+/* The labels of a sample that has `own`, those of the profile it comes from. */
+static label_set_id complete_labels(struct import *im, label_set_id own, const struct added *added)
 {
-	if (!has_label(p, own, STR("service")))
+	const struct profile *p = im->from;
+	struct builder *b = im->to;
+	label_set_id set = {0};
+	bool has_service = false;
+
+	for (; own.i; own = p->label_sets[own.i].rest) {
+		label_id id = p->label_sets[own.i].label;
+		struct str key = profile_string(p, p->labels[id.i].key);
+
+		if (is_replaced(added, key))
+			continue;
+		has_service |= str_equal(key, STR("service"));
+		const struct label *label = &p->labels[id.i];
+		const struct label copy = {import_string(im, label->key),
+			import_string(im, label->text), label->number,
+			import_string(im, label->unit)};
+
+		set = builder_label_set_with(b, set, builder_label(b, &copy));
+	}
+	if (!has_service)
 		set = add_label(b, set, STR("service"), added->service);
-	if (!has_label(p, own, STR("host")))
-		set = add_label(b, set, STR("host"), added->host);
+	set = add_label(b, set, STR("host"), added->host);
 	for (size_t i = 0; i < added->options->label_count; i++)
 		set = add_label(
 			b, set, added->options->labels[i].key, added->options->labels[i].value);
@@ -77,10 +91,11 @@ static void copy_samples(struct import *im, const struct added *added)
 	const struct profile *p = im->from;
 	const struct samples *s = &p->samples;
 	int64_t *weight = ARENA_ARRAY(im->scratch, int64_t, p->metric_count);
+	label_set_id *sets = ARENA_ARRAY(im->scratch, label_set_id, p->label_set_count);
 
+	for (uint32_t i = 0; i < p->label_set_count; i++)
+		sets[i] = complete_labels(im, (label_set_id){i}, added);
 	for (size_t i = 0; i < s->count; i++) {
-		label_set_id own = s->labels ? s->labels[i] : (label_set_id){0};
-
 		for (size_t m = 0; m < p->metric_count; m++)
 			weight[m] = s->weight[m][i];
 		builder_sample(im->to, im->stacks[s->stack[i].i],
@@ -88,8 +103,7 @@ static void copy_samples(struct import *im, const struct added *added)
 			s->time_ns ? s->time_ns[i] : UINT64_MAX, weight);
 		if (s->zone)
 			builder_sample_zone(im->to, im->stacks[s->zone[i].i]);
-		builder_sample_labels(im->to,
-			complete_labels(im->to, p, own, import_sample_labels(im, i), added));
+		builder_sample_labels(im->to, sets[s->labels ? s->labels[i].i : 0]);
 	}
 }
 
@@ -105,8 +119,7 @@ static void copy_counted(struct import *im, const struct added *added)
 		for (size_t m = 0; m < p->metric_count; m++)
 			weight[m] = profile_weight(p, m, stack);
 		builder_sample(im->to, im->stacks[stack], (thread_id){NO_ID}, UINT64_MAX, weight);
-		builder_sample_labels(im->to,
-			complete_labels(im->to, p, (label_set_id){0}, (label_set_id){0}, added));
+		builder_sample_labels(im->to, complete_labels(im, (label_set_id){0}, added));
 	}
 }
 
@@ -141,7 +154,6 @@ static struct error *label_profile(
 	import_frames(&im);
 	import_stacks(&im);
 	import_threads(&im);
-	import_labels(&im);
 	import_arcs(&im);
 	import_ticks(&im);
 	import_zone_events(&im);
@@ -557,10 +569,10 @@ struct error *folder_store_glance(const char *folder, const struct store_query *
 
 /* ---- keeping it ---- */
 
-struct error *folder_store_init(const char *folder, size_t *changed)
+struct error *folder_store_init(const char *folder, struct store_made *made)
 {
-	*changed = mkdir(folder, 0755) == 0;
-	if (!*changed && errno != EEXIST)
+	*made = (struct store_made){.shards = mkdir(folder, 0755) == 0, .manual = 1};
+	if (made->shards == 0 && errno != EEXIST)
 		return error_system(errno, "%s", folder);
 	return NULL;
 }

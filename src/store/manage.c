@@ -50,8 +50,35 @@ static struct error *read_schema(struct clickhouse *c, size_t shard, uint64_t *v
 	return err;
 }
 
-static struct error *init_shard(struct clickhouse *c, size_t shard, struct str version,
+/* Makes the tables of a shard keep their rows as long as asked. */
+static struct error *keep(struct clickhouse *c, size_t shard,
 	const struct store_retention *retention, size_t *changed)
+{
+	struct error *err = NULL;
+	const char *table;
+
+	for (size_t i = 0; err == NULL && (table = store_schema_timed_table(i)); i++) {
+		struct strbuf sql = {0}, answer = {0}, none = {0};
+
+		strbuf_printf(&sql,
+			"SELECT engine_full FROM system.tables WHERE database = currentDatabase() "
+			"AND name = '%s' FORMAT TabSeparatedRaw",
+			table);
+		err = clickhouse_ask_one(c, shard, strbuf_str(&sql), &answer);
+		strbuf_clear(&sql);
+		if (err == NULL && store_schema_keep(table, strbuf_str(&answer), retention, &sql)) {
+			err = clickhouse_ask_one(c, shard, strbuf_str(&sql), &none);
+			*changed += err == NULL;
+		}
+		strbuf_deinit(&sql);
+		strbuf_deinit(&answer);
+		strbuf_deinit(&none);
+	}
+	return err;
+}
+
+static struct error *init_shard(struct clickhouse *c, size_t shard, struct str version,
+	const struct store_retention *retention, struct store_made *made)
 {
 	enum store_dialect dialect;
 	struct strbuf statements = {0};
@@ -66,10 +93,13 @@ static struct error *init_shard(struct clickhouse *c, size_t shard, struct str v
 			schema);
 	if (err)
 		return error_prefix(err, "%s", clickhouse_shard_name(c, shard));
+	made->manual += dialect == STORE_DIALECT_OLD;
 	if (schema < STORE_SCHEMA_VERSION) {
 		store_schema_statements(dialect, retention, &statements);
 		err = run_statements(c, shard, strbuf_str(&statements));
-		*changed += err == NULL;
+		made->shards += err == NULL;
+	} else if (dialect == STORE_DIALECT_CURRENT) {
+		err = keep(c, shard, retention, &made->tables);
 	}
 	strbuf_deinit(&statements);
 	return err;
@@ -111,21 +141,21 @@ static struct error *ask_all(struct clickhouse *c, struct str sql, bool without_
 }
 
 struct error *manage_init(struct clickhouse *c, const char *database,
-	const struct store_retention *retention, size_t *changed)
+	const struct store_retention *retention, struct store_made *made)
 {
 	size_t count = clickhouse_shard_count(c);
-	struct clickhouse_answer *made = NULL, *versions = NULL;
+	struct clickhouse_answer *databases = NULL, *versions = NULL;
 	char *create = xasprintf("CREATE DATABASE IF NOT EXISTS %s", database);
-	struct error *err = ask_all(c, str_from(create), true, &made);
+	struct error *err = ask_all(c, str_from(create), true, &databases);
 
 	free(create);
-	free_answers(made, count);
-	*changed = 0;
+	free_answers(databases, count);
+	*made = (struct store_made){0};
 	if (err)
 		return err;
 	err = ask_all(c, STR("SELECT version() FORMAT TabSeparated"), true, &versions);
 	for (size_t i = 0; i < count && err == NULL; i++)
-		err = init_shard(c, i, strbuf_str(&versions[i].bytes), retention, changed);
+		err = init_shard(c, i, strbuf_str(&versions[i].bytes), retention, made);
 	free_answers(versions, count);
 	return err;
 }

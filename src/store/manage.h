@@ -5,7 +5,7 @@
 
 /* What store.h says of ClickHouse servers. */
 must_use struct error *manage_init(struct clickhouse *c, const char *database,
-	const struct store_retention *retention, size_t *changed);
+	const struct store_retention *retention, struct store_made *made);
 must_use struct error *manage_status(
 	struct clickhouse *c, const struct store_query *range, struct store_status *status);
 must_use struct error *manage_roll_up(

@@ -120,11 +120,11 @@ void store_glance_deinit(struct store_glance *glance)
 }
 
 struct error *store_init(
-	struct store *store, const struct store_retention *retention, size_t *changed)
+	struct store *store, const struct store_retention *retention, struct store_made *made)
 {
 	if (store->clickhouse == NULL)
-		return folder_store_init(store->address.folder, changed);
-	return manage_init(store->clickhouse, store->address.database, retention, changed);
+		return folder_store_init(store->address.folder, made);
+	return manage_init(store->clickhouse, store->address.database, retention, made);
 }
 
 struct error *store_status(

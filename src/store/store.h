@@ -106,9 +106,18 @@ void store_glance_deinit(struct store_glance *glance);
 
 /* ---- keeping it ---- */
 
-/* Makes the tables of each shard, or the folder.  *changed: how many had none before. */
+struct store_made {
+	size_t shards; /* that had no tables before, or the folder */
+	size_t tables; /* that were there, and keep their rows for another time now */
+	size_t manual; /* shards, or the folder, that drop nothing without store_retain */
+};
+
+/*
+ * Makes the tables of each shard, or the folder.  Where they exist, changes how long they keep
+ * their rows, unless that is STORE_KEEP_AS_IS, which is the default for new ones.
+ */
 must_use struct error *store_init(
-	struct store *store, const struct store_retention *retention, size_t *changed);
+	struct store *store, const struct store_retention *retention, struct store_made *made);
 
 /* What a shard has of a service of a host. */
 struct store_status_row {

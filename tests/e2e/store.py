@@ -3,6 +3,9 @@ a current ClickHouse, whatever was sent twice, cut or killed."""
 
 import json
 import os
+import pathlib
+import re
+import shlex
 import signal
 import subprocess
 import time
@@ -399,6 +402,69 @@ def test_a_missing_shard_is_named(folder):
 	both.url = both.url_of(missing)
 	done = check(both.report(), 1)
 	assert missing in done.err, done
+
+
+def test_next_commands_work(folder):
+	"""What a report suggests can be typed, and asks for the same profiles."""
+	store, path = Folder(folder), folder / "p.folded"
+	path.write_text("main;work 10\nmain;rest 2\n")
+	check(store.push(path, "--service", "it's", "--host", "h"))
+	check(store.push(path, "--service", "other", "--host", "h"))
+	for command, words in (("report", ["--service", "it's", "--last", "1h"]), ("report", ["--service", "it's", "--brief"]), ("report", ["service=it's", "--brief"]),
+		("annotate", ["work", "--service", "it's", "--brief"]), ("diff", ["service=it's", "service=other", "--brief"])):
+		said = sonde(command, "--store", store.url, *words).out
+		suggested = [line[line.index("sonde "):].partition("   ")[0] for line in said.splitlines() if re.match(r"(next:)?\s*sonde (report|annotate|diff) ", line)]
+		assert suggested or command == "annotate", (command, words, said)
+		for line in suggested:
+			done = check(sonde(*shlex.split(line)[1:], "--text") if " report " in line and "--brief" not in line else sonde(*shlex.split(line)[1:]))
+			assert store.url in done.out or "12" in done.out, (line, done)
+
+
+# ---- how long it is kept ----
+
+
+def kept_days(store):
+	"""Days that a current server keeps the rows of each table; None: for ever."""
+	rows = store.servers[0].rows(f"SELECT name, engine_full FROM system.tables WHERE database = '{store.database}'")
+	return {name: int(engine.partition("toIntervalDay(")[2].partition(")")[0]) if " TTL " in engine else None for name, engine in rows}
+
+
+@harness.takes_long
+def test_tables_that_are_there_keep_rows_for_another_time(folder):
+	store = Store(shards.current())
+	assert set(kept_days(store).values()) == {None}, kept_days(store)
+	assert "stays as it is" in check(store.fleet("init")).err
+	assert set(kept_days(store).values()) == {None}, kept_days(store)
+	assert "changed how long 4 tables keep their rows" in check(store.fleet("init", "--keep", "30", "--keep-hours", "500")).err
+	expected = {"profiles": 30, "commits": 500, "hours": 500, "hour_commits": 500, "stacks": None, "frames": None, "schema": None}
+	assert kept_days(store) == expected
+	assert "stays as it is" in check(store.fleet("init", "--keep", "30")).err
+	assert "stays as it is" in check(store.fleet("init")).err
+	assert "changed how long 1 table keeps its rows" in check(store.fleet("init", "--keep", "0", "--keep-stacks", "0")).err
+	assert kept_days(store) == {**expected, "profiles": None}
+
+
+def test_what_drops_nothing_by_itself_says_so(folder):
+	for store in (Store(shards.shared(0)), Folder(folder)):
+		assert "run sonde fleet retain" in check(store.fleet("init", "--keep", "30")).err
+		assert "retain" not in check(store.fleet("init")).err
+
+
+def test_services_of_samples_are_replaced(folder):
+	"""By the one that it is sent as, on servers and in a folder; without one, it stays."""
+	(folder / "made").mkdir()
+	made, source = Folder(folder / "made"), folder / "p.folded"
+	source.write_text("main;work 7\n")
+	check(made.push(source, "--service", "own", "--host", "there", "--label", "zone=a"))
+	path, = pathlib.Path(made.url).glob("*.prof")
+	for store in (Store(shards.shared(0)), Folder(folder)):
+		check(store.push(path, "--host", "here", "--all-labels"))
+		assert {(row["service"], row["host"]) for row in status(store)["services"]} == {("own", "here")}, store.url
+		check(store.push(path, "--service", "other", "--host", "here", "--all-labels"))
+		assert {(row["service"], row["host"]) for row in status(store)["services"]} == {("own", "here"), ("other", "here")}, store.url
+		for words in (["--service", "own"], ["--service", "other"], ["--service", "other", "--label", "zone=a"]):
+			assert store.total(*words) == 7, (store.url, words)
+		assert store.total("--label", "zone=a") == 14
 
 
 # ---- what was lost ----
