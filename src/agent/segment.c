@@ -38,9 +38,18 @@ static void tell(void *context, const struct recorder_progress *progress)
 	shared->is_sampling = true;
 }
 
-static void note(struct capture_writer *w, uint64_t count, const char *text)
+static void note(struct capture_writer *w, const char *text)
 {
-	capture_writer_note(w, CAPTURE_NOTE_INFO, count, str_from(text));
+	capture_writer_note(w, CAPTURE_NOTE_INFO, 1, str_from(text));
+}
+
+/* What is nowhere; the count stands before `several`. */
+static void note_lost(
+	struct capture_writer *w, uint64_t count, const char *one, const char *several)
+{
+	if (count > 0)
+		capture_writer_note(
+			w, CAPTURE_NOTE_LOST, count, str_from(count > 1 ? several : one));
 }
 
 static void write_news(struct capture_writer *w, const struct segment_news *news)
@@ -53,21 +62,21 @@ static void write_news(struct capture_writer *w, const struct segment_news *news
 			"or "
 			"as the machine was too busy",
 			(double)news->paused_ns / 1e9);
-		note(w, 1, text);
+		note_lost(w, 1, text, text);
 	}
 	if (news->halvings > 0) {
 		snprintf(text, sizeof(text),
 			"the agent sampled at 1/%u of its rate, to keep to its budget",
 			1u << news->halvings);
-		note(w, 1, text);
+		note(w, text);
 	}
 	if (news->leaves_names)
-		note(w, 1, "the agent left names to sonde symbolize, to keep to its budget");
-	if (news->dropped > 0)
-		note(w, news->dropped,
-			"older segments were dropped from the spool since the last one");
-	if (news->broken > 0)
-		note(w, news->broken, "processes of earlier segments ended early");
+		note(w, "the agent left names to sonde symbolize, to keep to its budget");
+	note_lost(w, news->dropped,
+		"an older segment was dropped from the spool since the last one",
+		"older segments were dropped from the spool since the last one");
+	note_lost(w, news->broken, "the process of an earlier segment ended early",
+		"processes of earlier segments ended early");
 }
 
 static void finish(struct recorder *recorder, const struct recorder_result *result,

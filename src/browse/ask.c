@@ -116,6 +116,7 @@ static struct question make_question(struct browser *b, char **center)
 		q.collapse = (int)b->collapse;
 		q.invert = b->is_inverted;
 		q.roots = b->roots;
+		q.root_label = b->options.question->root_label;
 		q.has_widths = true;
 		break;
 	case BROWSER_FUNCTIONS:
@@ -231,13 +232,18 @@ void browser_next_roots(struct browser *b)
 	static const char *const words[] = {[ROOTS_NONE] = "the first functions are the roots",
 		[ROOTS_PROCESS] = "processes are the roots",
 		[ROOTS_THREAD] = "processes and their threads are the roots"};
+	const char *label = b->options.question->root_label;
 
 	/* Only one answer with roots at a time. */
 	browser_asked_deinit(b, &b->asked[BROWSER_TREE]);
-	b->roots = b->roots == ROOTS_NONE      ? ROOTS_PROCESS
-		   : b->roots == ROOTS_PROCESS ? ROOTS_THREAD
-					       : ROOTS_NONE;
-	browser_say(b, TUI_GOOD, "%s", words[b->roots]);
+	if (b->roots == ROOTS_NONE)
+		b->roots = label ? ROOTS_LABEL : ROOTS_PROCESS;
+	else
+		b->roots = b->roots == ROOTS_PROCESS ? ROOTS_THREAD : ROOTS_NONE;
+	if (b->roots == ROOTS_LABEL)
+		browser_say(b, TUI_GOOD, "the roots are %s=...", label);
+	else
+		browser_say(b, TUI_GOOD, "%s", words[b->roots]);
 }
 
 void browser_next_metric(struct browser *b, int by)

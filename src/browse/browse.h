@@ -25,13 +25,18 @@ struct browse_live {
 	 * was the last call.  It must not wait itself.  NULL: the session stays as it is.
 	 */
 	struct error *(*look)(void *data, struct session **session, uint64_t *wait_ms);
+	/*
+	 * What is known of it now, in a few words, shown at the right of the filters; *is_trouble:
+	 * so that it should be seen.  Lives until the next call.  NULL: nothing to show.
+	 */
+	const char *(*state)(void *data, bool *is_trouble);
 	void *data;
 	uint64_t every_ms;
 };
 #define BROWSE_ENDED UINT64_MAX
 
 struct browse_options {
-	/* Clock, filters, rules and the tree's roots (not labels) to begin with; borrowed. */
+	/* Clock, filters, rules and the tree's roots to begin with; borrowed. */
 	const struct question *question;
 	/*
 	 * Lines and instructions of a function, given as for --center, as far as this machine has

@@ -24,7 +24,7 @@ static const struct tui_key_help help_keys[] = {
 	{"Flame, tree: c", "collapse recursion: full, none, direct, ..."},
 	{"Flame, tree: r", "go to where the recursion goes on"},
 	{"Flame, tree: I", "inverted: callers below"},
-	{"Flame, tree: P", "roots: processes, with threads, none"},
+	{"Flame, tree: P", "roots: processes, with threads, none; or the label of --roots"},
 	{"Functions: < >", "sort by another column"},
 	{"Functions: l", "rows are functions, modules, files, lines"},
 	{"p", "of a running program: pause, go on"},

@@ -57,19 +57,34 @@ static void draw_tabs(struct browser *b, struct tui_canvas *canvas)
 	}
 }
 
-/* At the end of the line of filters: whether the program still runs. */
-static void draw_state(const struct browser *b, struct tui_canvas *canvas)
+/* Puts a text left of `end`, with a blank before it; returns where it begins. */
+static unsigned put_left_of(
+	struct tui_canvas *canvas, unsigned end, enum tui_style style, struct str text)
+{
+	unsigned width = (unsigned)utf8_width(text), begin = end > width ? end - width : 0;
+
+	tui_fill(canvas, BROWSER_CHIPS_Y, begin ? begin - 1 : 0, end, TUI_PLAIN);
+	tui_put(canvas, BROWSER_CHIPS_Y, begin, end, style, text);
+	return begin;
+}
+
+/* At the end of the line of filters: whether what is shown goes on, and what is known of it. */
+static void draw_state(struct browser *b, struct tui_canvas *canvas)
 {
 	const char *state = browser_live_state(b);
-	unsigned width = state ? (unsigned)strlen(state) : 0;
+	struct strbuf words = {0};
+	bool is_trouble = false;
 
-	if (state && width + 1 < canvas->width) {
-		unsigned begin = canvas->width - width;
-
-		tui_fill(canvas, BROWSER_CHIPS_Y, begin - 1, begin, TUI_PLAIN);
-		tui_put(canvas, BROWSER_CHIPS_Y, begin, canvas->width,
-			b->is_paused ? TUI_NOTICE : TUI_GOOD, str_from(state));
-	}
+	if (state == NULL)
+		return;
+	unsigned begin = put_left_of(
+		canvas, canvas->width, b->is_paused ? TUI_NOTICE : TUI_GOOD, str_from(state));
+	if (b->options.live.state == NULL || begin < 3)
+		return;
+	escape_text(&words, str_from(b->options.live.state(b->options.live.data, &is_trouble)));
+	tui_fill(canvas, BROWSER_CHIPS_Y, begin - 2, begin, TUI_PLAIN);
+	put_left_of(canvas, begin - 2, is_trouble ? TUI_TROUBLE : TUI_LABEL, strbuf_str(&words));
+	strbuf_deinit(&words);
 }
 
 /* The heading of the text report: its first line, and what was measured. */

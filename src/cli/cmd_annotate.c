@@ -73,7 +73,7 @@ static struct error *annotate_file(
 	err = report_options_open(&options->report, path, &session);
 	if (err)
 		return err;
-	char *subject = report_options_subject(path);
+	char *subject = report_options_subject(&options->report, path);
 
 	question->subject = subject;
 	err = annotate_ask(session, question, &options->wanted, str_from(name), &annotated);

@@ -101,7 +101,7 @@ static void add_side(struct strbuf *out, const char *option, const struct compar
 {
 	strbuf_printf(out, "%s", option);
 	for (size_t i = 0; i < side->count; i++) {
-		char *path = report_options_subject(side->paths[i]);
+		char *path = report_options_subject(NULL, side->paths[i]);
 
 		strbuf_add(out, str_from(path));
 		free(path);
@@ -125,6 +125,7 @@ static struct error *diff(struct diff_options *options)
 	struct answer *answer = NULL;
 
 	alloc_keep_freed();
+	store_options_put(&options->report.store, &subject);
 	name_sides(&options->sides, &subject);
 	options->report.question.subject = strbuf_str(&subject).data;
 	struct error *err = report_options_read_from(&options->report);

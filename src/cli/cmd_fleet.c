@@ -34,8 +34,9 @@ static const struct option_row fleet_rows[] = {
 	{OPTION_KEEP_HOURS, 0, "keep-hours", VALUE_NUMBER, "DAYS", {0},
 		"how long sums of hours are kept (default 400)"},
 	{STORE_OPTION_SINCE, 0, "since", VALUE_TEXT, "TIME", {0},
-		"rollup: only from TIME on (default -2d)"},
-	{STORE_OPTION_UNTIL, 0, "until", VALUE_TEXT, "TIME", {0}, "rollup: only before TIME"},
+		"status, rollup: only from TIME on (rollup: default -2d)"},
+	{STORE_OPTION_UNTIL, 0, "until", VALUE_TEXT, "TIME", {0},
+		"status, rollup: only before TIME"},
 	{OPTION_FORMAT, 0, "format", VALUE_CHOICE, "FORMAT", CHOICES(format_names),
 		"of the status (default text)"},
 	{0},
@@ -72,19 +73,37 @@ static struct error *fleet_set(void *context, int id, const char *value)
 
 /* ---- init ---- */
 
+static bool is_limited(unsigned days)
+{
+	return days != STORE_KEEP_AS_IS && days != 0;
+}
+
+/* Whether it was said how long something is kept. */
+static bool has_retention(const struct store_retention *r)
+{
+	return is_limited(r->profile_days) || is_limited(r->stack_days) || is_limited(r->hour_days);
+}
+
 static struct error *init(struct fleet_command *c, struct store *store)
 {
-	size_t changed;
-	struct error *err = store_init(store, &c->retention, &changed);
+	const char *address = store_address_text(store);
+	struct store_made made;
+	struct error *err = store_init(store, &c->retention, &made);
 
 	if (err)
 		return err;
-	if (changed)
-		message_print("%s: made the tables of %zu shard%s", store_address_text(store),
-			changed, changed == 1 ? "" : "s");
-	else
-		message_print(
-			"%s: all is there already, and stays as it is", store_address_text(store));
+	if (made.shards)
+		message_print("%s: made the tables of %zu shard%s", address, made.shards,
+			made.shards == 1 ? "" : "s");
+	if (made.tables)
+		message_print("%s: changed how long %zu table%s rows", address, made.tables,
+			made.tables == 1 ? " keeps its" : "s keep their");
+	if (made.shards == 0 && made.tables == 0)
+		message_print("%s: all is there already, and stays as it is", address);
+	if (made.manual && has_retention(&c->retention))
+		message_print("%s: nothing is dropped here by itself; run sonde fleet retain with "
+			      "the same --keep options once a day",
+			address);
 	return NULL;
 }
 
@@ -113,6 +132,34 @@ static void put_number(struct json_writer *w, const char *key, uint64_t number)
 	json_put_unsigned(w, number);
 }
 
+/* UINT64_MAX: not known. */
+static void put_figure(struct json_writer *w, const char *key, uint64_t number)
+{
+	json_put_key(w, key);
+	if (number == UINT64_MAX)
+		json_put_null(w);
+	else
+		json_put_unsigned(w, number);
+}
+
+static void put_loss_json(struct json_writer *w, const struct store_loss_row *r)
+{
+	json_put_object(w);
+	put_field(w, "host", r->host);
+	json_put_key(w, "service");
+	if (r->service[0])
+		json_put_string(w, str_from(r->service));
+	else
+		json_put_null(w);
+	put_field(w, "shard", r->shard);
+	put_field(w, "kind", r->kind);
+	put_number(w, "count", r->count);
+	put_number(w, "recordings", r->recordings);
+	put_number(w, "last", r->last_s);
+	put_field(w, "text", r->text);
+	json_put_end(w);
+}
+
 static void put_status_json(const struct store_status *status, struct strbuf *out)
 {
 	struct json_writer w = json_writer(out);
@@ -132,8 +179,16 @@ static void put_status_json(const struct store_status *status, struct strbuf *ou
 		put_number(&w, "received", r->received_s);
 		put_number(&w, "profiles", r->profiles);
 		put_number(&w, "weights", r->pairs);
+		put_figure(&w, "lost", r->lost);
+		put_figure(&w, "truncated", r->truncated);
+		put_figure(&w, "unresolved", r->unresolved);
 		json_put_end(&w);
 	}
+	json_put_end(&w);
+	json_put_key(&w, "losses");
+	json_put_array(&w);
+	for (size_t i = 0; i < status->losses.count; i++)
+		put_loss_json(&w, &status->losses.data[i]);
 	json_put_end(&w);
 	json_put_key(&w, "tables");
 	json_put_array(&w);
@@ -157,20 +212,14 @@ static void put_status_json(const struct store_status *status, struct strbuf *ou
 	strbuf_add_char(out, '\n');
 }
 
-/* The longest of a column's texts, in bytes of what is printed. */
-static int column_width(const struct store_status *status, size_t offset, const char *title)
+/* Columns of names are as wide as their longest, in bytes of what is printed. */
+static void widen(int *width, const char *text)
 {
-	size_t width = strlen(title);
+	struct strbuf shown = {0};
 
-	for (size_t i = 0; i < status->rows.count; i++) {
-		const char *text = *(char *const *)((const char *)&status->rows.data[i] + offset);
-		struct strbuf shown = {0};
-
-		escape_text(&shown, str_from(text));
-		width = shown.size > width ? shown.size : width;
-		strbuf_deinit(&shown);
-	}
-	return (int)width;
+	escape_text(&shown, str_from(text));
+	*width = (int)shown.size > *width ? (int)shown.size : *width;
+	strbuf_deinit(&shown);
 }
 
 static void put_column(struct strbuf *out, const char *text, int width)
@@ -182,13 +231,25 @@ static void put_column(struct strbuf *out, const char *text, int width)
 	strbuf_deinit(&shown);
 }
 
-static void put_status_text(const struct store_status *status, struct strbuf *out)
+static void put_known(struct strbuf *out, uint64_t number, int width)
 {
-	int service = column_width(status, offsetof(struct store_status_row, service), "service"),
-	    host = column_width(status, offsetof(struct store_status_row, host), "host");
+	if (number == UINT64_MAX)
+		strbuf_printf(out, "  %*s", width, "-");
+	else
+		strbuf_printf(out, "  %*" PRIu64, width, number);
+}
 
-	strbuf_printf(out, "%-*s  %-*s  %-20s  %-20s  %10s  %14s  %s\n", service, "service", host,
-		"host", "first", "last", "profiles", "weights", "shard");
+static void put_services_text(const struct store_status *status, struct strbuf *out)
+{
+	int service = (int)strlen("service"), host = (int)strlen("host");
+
+	for (size_t i = 0; i < status->rows.count; i++) {
+		widen(&service, status->rows.data[i].service);
+		widen(&host, status->rows.data[i].host);
+	}
+	strbuf_printf(out, "%-*s  %-*s  %-20s  %-20s  %10s  %12s  %8s  %9s  %10s  %s\n", service,
+		"service", host, "host", "first", "last", "profiles", "weights", "lost",
+		"truncated", "unresolved", "shard");
 	for (size_t i = 0; i < status->rows.count; i++) {
 		const struct store_status_row *r = &status->rows.data[i];
 
@@ -197,9 +258,46 @@ static void put_status_text(const struct store_status *status, struct strbuf *ou
 		put_time(out, r->first_s);
 		strbuf_add(out, STR("  "));
 		put_time(out, r->last_s);
-		strbuf_printf(out, "  %10" PRIu64 "  %14" PRIu64 "  %s\n", r->profiles, r->pairs,
-			r->shard);
+		strbuf_printf(out, "  %10" PRIu64 "  %12" PRIu64, r->profiles, r->pairs);
+		put_known(out, r->lost, 8);
+		put_known(out, r->truncated, 9);
+		put_known(out, r->unresolved, 10);
+		strbuf_printf(out, "  %s\n", r->shard);
 	}
+}
+
+#define ALL_SERVICES "(several)"
+
+static void put_losses_text(const struct store_status *status, struct strbuf *out)
+{
+	int host = (int)strlen("host"), service = (int)strlen(ALL_SERVICES);
+
+	if (status->losses.count == 0)
+		return;
+	for (size_t i = 0; i < status->losses.count; i++) {
+		widen(&host, status->losses.data[i].host);
+		widen(&service, status->losses.data[i].service);
+	}
+	strbuf_printf(out, "\n%-*s  %-*s  %-10s  %10s  %10s  %-20s  %s\n", service, "service", host,
+		"host", "kind", "count", "recordings", "last", "the latest note");
+	for (size_t i = 0; i < status->losses.count; i++) {
+		const struct store_loss_row *r = &status->losses.data[i];
+
+		put_column(out, r->service[0] ? r->service : ALL_SERVICES, service);
+		put_column(out, r->host, host);
+		strbuf_printf(out, "%-10s  %10" PRIu64 "  %10" PRIu64 "  ", r->kind, r->count,
+			r->recordings);
+		put_time(out, r->last_s);
+		strbuf_add(out, STR("  "));
+		escape_text(out, str_from(r->text));
+		strbuf_add_char(out, '\n');
+	}
+}
+
+static void put_status_text(const struct store_status *status, struct strbuf *out)
+{
+	put_services_text(status, out);
+	put_losses_text(status, out);
 	for (size_t i = 0; i < status->tables.count; i++) {
 		const struct store_table_row *r = &status->tables.data[i];
 		const struct scale *scale = scale_for(STR("bytes"), r->bytes);
@@ -216,7 +314,8 @@ static struct error *status(struct fleet_command *c, struct store *store)
 {
 	struct store_status status;
 	struct strbuf out = {0};
-	struct error *err = store_status(store, &status);
+	struct error *err =
+		store_status(store, c->store.query.since_s, c->store.query.until_s, &status);
 
 	if (err == NULL && c->is_json)
 		put_status_json(&status, &out);
@@ -240,9 +339,9 @@ static struct error *status(struct fleet_command *c, struct store *store)
 
 static struct error *retain(struct fleet_command *c, struct store *store)
 {
+	const struct store_retention retention = store_retention_settled(&c->retention);
 	size_t dropped;
-	struct error *err =
-		store_retain(store, &c->retention, clock_unix_ns() / SECOND_NS, &dropped);
+	struct error *err = store_retain(store, &retention, clock_unix_ns() / SECOND_NS, &dropped);
 
 	if (err == NULL)
 		message_print("%s: dropped %zu part%s", store_address_text(store), dropped,
@@ -283,7 +382,7 @@ static const struct {
 
 static int fleet_run(const struct command *self, int argc, char **argv)
 {
-	struct fleet_command c = {.retention = STORE_RETENTION_DEFAULT};
+	struct fleet_command c = {.retention = STORE_RETENTION_AS_IS};
 	struct operands operands;
 	struct store *store;
 	int exit_status = EXIT_SUCCESS, action = -1;
@@ -313,8 +412,10 @@ const struct command cmd_fleet = {
 	.usage = "init|status|retain|rollup --store URL|DIR [OPTIONS]",
 	.details =
 		"init makes the tables in each shard, where they are missing; running it again "
-		"changes nothing. status lists what each host sent of each service, when, and "
-		"what the tables take. retain drops what is older than it is to be kept; current "
+		"changes only how long they keep their rows, if --keep is given. status lists what "
+		"each host sent of each service, when, what was "
+		"lost, and what the tables take. retain drops what is older than it is to be kept; "
+		"current "
 		"servers do that themselves, as init told them. rollup sums whole hours, for "
 		"questions about many days: of the last two days, or from --since to --until. "
 		"Run it each hour; it does again what something came late for.",

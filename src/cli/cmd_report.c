@@ -157,10 +157,11 @@ static struct error *report_file(struct report_command *command, const char *pat
 	int signal_number = 0;
 	struct error *err;
 
-	char *subject = report_options_subject(path);
+	char *subject = report_options_subject(options, path);
 
 	alloc_keep_freed();
 	options->question.subject = subject;
+	options->is_browsed = wants_browser(command);
 	err = report_options_open(options, path, &session);
 	if (err == NULL && wants_browser(command)) {
 		err = terminal_browser_run(&options->question, session, NULL, &signal_number);
@@ -171,8 +172,10 @@ static struct error *report_file(struct report_command *command, const char *pat
 		}
 	}
 	if (err == NULL && !is_shown)
-		err = report(options, session, hints && options->store.address == NULL,
-			path ? shell_word(path, "FILE") : "");
+		err = report(options, session, hints,
+			options->store.address ? subject + 1
+			: path		       ? shell_word(path, "FILE")
+					       : "");
 	session_close(session);
 	free(subject);
 	terminal_browser_raise(signal_number);

@@ -1,6 +1,7 @@
 /* Options for input, output and appearance; all others are the question's. */
 #include "cli/report_options.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -152,10 +153,12 @@ struct error *report_options_set(void *context, int id, const char *value)
 	return NULL;
 }
 
-char *report_options_subject(const char *path)
+char *report_options_subject(const struct report_options *options, const char *path)
 {
 	struct strbuf out = {0};
 
+	if (options)
+		store_options_put(&options->store, &out);
 	strbuf_add(&out, path ? STR(" ") : STR(""));
 	if (path && path[0] == '-' && path[1])
 		strbuf_add(&out, STR("./"));
@@ -170,13 +173,16 @@ char *report_options_subject(const char *path)
  * A pattern that is the first filter lets the store leave out most stacks: those without any of its
  * names.  What it leaves in is matched here.
  */
-static void choose_stacks(const struct question *q, struct store_query *query)
+static void choose_stacks(struct report_options *o)
 {
+	const struct question *q = &o->question;
+	struct store_query *query = &o->store.query;
 	const struct str *names;
 	size_t count;
 
-	if (q->filters.filters.count == 0 || q->filters.filters.data[0].kind != FILTER_WHEN ||
-		q->filters.same.count || formats[q->format].is_page)
+	if (o->is_browsed || q->filters.filters.count == 0 ||
+		q->filters.filters.data[0].kind != FILTER_WHEN || q->filters.same.count ||
+		formats[q->format].is_page)
 		return;
 	for (size_t i = 0; i < q->query_count; i++) {
 		/* It counts what is left out, too. */
@@ -200,6 +206,9 @@ static void choose_detail(struct report_options *o)
 	const struct question *q = &o->question;
 	struct store_query *query = &o->store.query;
 
+	/* Services are known without reading labels, which many hosts have many of. */
+	query->by_service |= q->roots == ROOTS_LABEL && strcmp(q->root_label, "service") == 0;
+	query->by_label |= q->roots == ROOTS_LABEL && !query->by_service;
 	for (size_t i = 0; i < q->filters.requests.count; i++) {
 		query->by_label |= q->filters.requests.data[i].kind == FILTER_LABEL;
 		query->by_time |= q->filters.requests.data[i].kind == FILTER_TIME;
@@ -207,7 +216,7 @@ static void choose_detail(struct report_options *o)
 	for (size_t i = 0; i < q->query_count; i++)
 		query->by_time |= q->queries[i].view->needs_times;
 	query->by_time |= formats[q->format].is_page;
-	choose_stacks(q, query);
+	choose_stacks(o);
 }
 
 struct error *report_options_read_from(struct report_options *options)

@@ -21,6 +21,7 @@ struct report_options {
 	struct question question;
 	struct read_options input;
 	struct store_options store; /* in place of files */
+	bool is_browsed;	    /* set by the command: filters of the question may be removed */
 	const char *output;	    /* file */
 	bool all_notes;
 	enum color color;
@@ -69,9 +70,10 @@ must_use struct error *report_options_open(
 	struct report_options *options, const char *path, struct session **session);
 
 /*
- * How a brief answer's next questions name a file, as in struct brief_subject; path NULL: the
- * default file.  The caller frees the result.
+ * How a brief answer's next questions name a file, as in struct brief_subject, after the options of
+ * a store if there are any; path NULL: the default file.  options NULL: just the file.  The caller
+ * frees the result.
  */
-returns_owned char *report_options_subject(const char *path);
+returns_owned char *report_options_subject(const struct report_options *options, const char *path);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/escape.h"
 #include "session/values.h"
 
 #define ROW_STORE                                                                                  \
@@ -28,12 +29,24 @@
 
 const struct option_row store_place_rows[] = {ROW_STORE, ROW_CREDENTIALS, ROW_CA, {0}};
 
+#define ROW_SERVICE                                                                                \
+	{                                                                                          \
+		STORE_OPTION_SERVICE, 0, "service", VALUE_TEXT, "NAME", {0},                       \
+			"only this service; may be given again"                                    \
+	}
+#define ROW_HOST                                                                                   \
+	{                                                                                          \
+		STORE_OPTION_HOST, 0, "host", VALUE_TEXT, "NAME", {0},                             \
+			"only this host; may be given again"                                       \
+	}
+
+const struct option_row store_live_rows[] = {
+	ROW_STORE, ROW_SERVICE, ROW_HOST, ROW_CREDENTIALS, ROW_CA, {0}};
+
 const struct option_row store_query_rows[] = {
 	ROW_STORE,
-	{STORE_OPTION_SERVICE, 0, "service", VALUE_TEXT, "NAME", {0},
-		"only this service; may be given again"},
-	{STORE_OPTION_HOST, 0, "host", VALUE_TEXT, "NAME", {0},
-		"only this host; may be given again"},
+	ROW_SERVICE,
+	ROW_HOST,
 	{STORE_OPTION_LAST, 0, "last", VALUE_TEXT, "T", {0}, "only the last T: 15min, 1h, 7d"},
 	{STORE_OPTION_SINCE, 0, "since", VALUE_TEXT, "TIME", {0},
 		"only from TIME on: 2026-11-27T09:30, in UTC, or -2h"},
@@ -95,6 +108,7 @@ struct error *store_options_set(struct store_options *o, int id, const char *val
 	struct store_query *q = &o->query;
 
 	o->has_query |= id >= STORE_OPTION_SERVICE;
+	vec_push(&o->given, (struct store_option_given){id, value});
 	switch (id) {
 	case STORE_OPTION_STORE:
 		o->address = value;
@@ -126,7 +140,20 @@ struct error *store_options_set(struct store_options *o, int id, const char *val
 void store_options_deinit(struct store_options *o)
 {
 	store_query_deinit(&o->query);
+	vec_deinit(&o->given);
 	store_close(o->store);
+}
+
+void store_options_put(const struct store_options *o, struct strbuf *out)
+{
+	for (size_t i = 0; i < o->given.count; i++) {
+		const struct option_row *row = store_query_rows;
+
+		while (row->id != o->given.data[i].id)
+			row++;
+		strbuf_printf(out, " --%s ", row->long_name);
+		quote_shell(out, str_from(o->given.data[i].value));
+	}
 }
 
 struct error *store_options_open(struct store_options *o, struct store **store)

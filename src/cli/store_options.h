@@ -26,15 +26,24 @@ enum {
 
 /* Where it is: for commands that write to it. */
 extern const struct option_row store_place_rows[];
+/* And whose profiles, for commands that show what comes. */
+extern const struct option_row store_live_rows[];
 /* And which of its profiles: for commands that report. */
 extern const struct option_row store_query_rows[];
+
+/* An option as it was typed; borrowed. */
+struct store_option_given {
+	int id;
+	const char *value;
+};
 
 struct store_options {
 	const char *address; /* NULL: none */
 	struct clickhouse_options access;
 	struct store_query query;
-	bool has_query;	     /* an option chose what to read */
-	struct store *store; /* once it was needed */
+	bool has_query;			      /* an option chose what to read */
+	VEC(struct store_option_given) given; /* in their order */
+	struct store *store;		      /* once it was needed */
 };
 
 void store_options_deinit(struct store_options *o);
@@ -42,6 +51,8 @@ void store_options_deinit(struct store_options *o);
 must_use struct error *store_options_set(struct store_options *o, int id, const char *value);
 /* Opens the store, once.  ERROR_USAGE if none was named. */
 must_use struct error *store_options_open(struct store_options *o, struct store **store);
+/* Adds the options as they are typed, each after a blank: " --store DIR --last 1h". */
+void store_options_put(const struct store_options *o, struct strbuf *out);
 /*
  * With a store, makes it what files are read from: a path is then a selection, such as
  * "since=-2d,until=-1d" or "version=1.4,host=web1", which adds to the options; STORE_SELECT_ALL is

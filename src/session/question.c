@@ -22,7 +22,6 @@ enum {
 	OPTION_BRIEF,
 	OPTION_BUDGET,
 	OPTION_CENTER,
-	OPTION_ROOTS,
 	OPTION_METRIC,
 	OPTION_CLOCK,
 	OPTION_SORT,
@@ -61,7 +60,7 @@ const struct option_row question_view_rows[] = {
 		"invert the tree: callers, from the leaves outwards"},
 	{OPTION_CENTER, 0, "center", VALUE_TEXT, "F[;G...]", {0},
 		"callers: show only this function, or F calling G"},
-	{OPTION_ROOTS, 0, "roots", VALUE_CHOICE, "OF", CHOICES(roots_names),
+	{QUESTION_OPTION_ROOTS, 0, "roots", VALUE_CHOICE, "OF", CHOICES(roots_names),
 		"begin each stack with its process, thread or label (label:KEY)"},
 	{OPTION_METRIC, 'm', "metric", VALUE_TEXT, "LIST", {0},
 		"the metrics to show: comma-separated names, or all"},
@@ -195,7 +194,7 @@ struct error *question_set(struct question *question, int id, const char *value)
 		break;
 	case OPTION_BUDGET:
 		return set_budget(o, value);
-	case OPTION_ROOTS:
+	case QUESTION_OPTION_ROOTS:
 		o->roots = (enum profile_roots)CHOICE_OF(value, roots_names);
 		if (o->roots == ROOTS_LABEL)
 			o->root_label = strchr(value, ':') + 1;

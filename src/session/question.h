@@ -61,7 +61,11 @@ struct question {
 
 /* Ids of the rows below start here; callers can use smaller ones for their own rows. */
 #define QUESTION_OPTION_FIRST 1500
-enum { QUESTION_OPTION_FORMAT = QUESTION_OPTION_FIRST + 100, QUESTION_OPTION_MODULES };
+enum {
+	QUESTION_OPTION_FORMAT = QUESTION_OPTION_FIRST + 100,
+	QUESTION_OPTION_MODULES,
+	QUESTION_OPTION_ROOTS,
+};
 
 /* What to show, and the clock; with question_drawing_rows and filter_rows, these are all rows. */
 extern const struct option_row question_view_rows[], question_clock_rows[];

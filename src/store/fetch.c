@@ -651,8 +651,9 @@ static struct weights take_weights(struct fetch *f, struct cursor *c)
 
 	for (size_t i = 0; i < f->metrics.count; i++)
 		f->values[i] = take_numbers(&w, c, NUMBER_BYTES);
-	if (f->query->by_label) {
+	if (f->query->by_service || f->query->by_label)
 		w.services = take_strings(c, &count);
+	if (f->query->by_label) {
 		w.hosts = take_strings(c, &count);
 		w.keys = take_string_lists(c);
 		w.label_values = take_string_lists(c);
@@ -671,28 +672,33 @@ static uint64_t samples_of(const struct fetch *f)
 	return UINT64_MAX;
 }
 
-static label_set_id build_labels(struct fetch *f, struct str service, struct str host,
-	struct cursor *keys, struct cursor *values)
+static label_set_id add_label(struct fetch *f, label_set_id set, struct str key, struct str value)
 {
 	struct builder *b = f->builder;
-	uint64_t count = row_count(keys, STRING_BYTES),
-		 value_count = row_count(values, STRING_BYTES);
-	string_id none = builder_string(b, STR(""));
+	const struct label label = {
+		builder_string(b, key), builder_string(b, value), 0, builder_string(b, STR(""))};
+
+	return builder_label_set_with(b, set, builder_label(b, &label));
+}
+
+/* Those of the next weight. */
+static label_set_id take_labels(struct fetch *f, struct weights *w)
+{
 	label_set_id set = {0};
-	const struct label of_service = {builder_string(b, STR("service")),
-				   builder_string(b, service), 0, none},
-			   of_host = {builder_string(b, STR("host")), builder_string(b, host), 0,
-				   none};
+	uint64_t count, value_count;
 
-	set = builder_label_set_with(b, set, builder_label(b, &of_service));
-	set = builder_label_set_with(b, set, builder_label(b, &of_host));
+	if (f->query->by_service || f->query->by_label)
+		set = add_label(f, set, STR("service"), row_string(&w->services));
+	if (!f->query->by_label)
+		return set;
+	set = add_label(f, set, STR("host"), row_string(&w->hosts));
+	count = row_count(&w->keys, STRING_BYTES);
+	value_count = row_count(&w->label_values, STRING_BYTES);
 	for (uint64_t i = 0; i < count; i++) {
-		struct str key = row_string(keys),
-			   value = i < value_count ? row_string(values) : STR("");
-		const struct label label = {
-			builder_string(b, key), builder_string(b, value), 0, none};
+		struct str key = row_string(&w->keys);
 
-		set = builder_label_set_with(b, set, builder_label(b, &label));
+		set = add_label(
+			f, set, key, i < value_count ? row_string(&w->label_values) : STR(""));
 	}
 	return set;
 }
@@ -731,11 +737,7 @@ static void take_samples(struct fetch *f, stack_id stack, struct weights *w)
 		struct sum sum = {.time_ns = UINT64_MAX, .first = sums.count * metrics};
 		bool added;
 
-		if (f->query->by_label) {
-			struct str service = row_string(&w->services), host = row_string(&w->hosts);
-
-			sum.labels = build_labels(f, service, host, &w->keys, &w->label_values);
-		}
+		sum.labels = take_labels(f, w);
 		if (f->query->by_time) {
 			uint64_t time_s = cursor_u32(&w->times);
 
@@ -765,7 +767,7 @@ static void take_samples(struct fetch *f, stack_id stack, struct weights *w)
 
 static struct error *read_stacks(struct fetch *f, struct cursor *c)
 {
-	bool has_lists = f->query->by_label || f->query->by_time;
+	bool has_lists = select_has_lists(f->query);
 
 	f->last = (struct last_path){0};
 	while (cursor_ok(c) && !cursor_at_end(c) && f->err == NULL) {

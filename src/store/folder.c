@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,24 +48,38 @@ struct added {
 	const struct store_rows_options *options;
 };
 
-static bool has_label(const struct profile *p, label_set_id set, struct str key)
+/* As on servers: what it is sent as comes before the samples' own service, and any host. */
+static bool is_replaced(const struct added *added, struct str key)
 {
-	for (; set.i; set = p->label_sets[set.i].rest) {
-		const struct label *label = &p->labels[p->label_sets[set.i].label.i];
-
-		if (str_equal(profile_string(p, label->key), key))
-			return true;
-	}
-	return false;
+	return str_equal(key, STR("host")) ||
+	       (added->options->service.size && str_equal(key, STR("service")));
 }
 
-static label_set_id complete_labels(struct builder *b, const struct profile *p, label_set_id own,
-	label_set_id set, const struct added *added)
+/* The labels of a sample that has `own`, those of the profile it comes from. */
+static label_set_id complete_labels(struct import *im, label_set_id own, const struct added *added)
 {
-	if (!has_label(p, own, STR("service")))
+	const struct profile *p = im->from;
+	struct builder *b = im->to;
+	label_set_id set = {0};
+	bool has_service = false;
+
+	for (; own.i; own = p->label_sets[own.i].rest) {
+		label_id id = p->label_sets[own.i].label;
+		struct str key = profile_string(p, p->labels[id.i].key);
+
+		if (is_replaced(added, key))
+			continue;
+		has_service |= str_equal(key, STR("service"));
+		const struct label *label = &p->labels[id.i];
+		const struct label copy = {import_string(im, label->key),
+			import_string(im, label->text), label->number,
+			import_string(im, label->unit)};
+
+		set = builder_label_set_with(b, set, builder_label(b, &copy));
+	}
+	if (!has_service)
 		set = add_label(b, set, STR("service"), added->service);
-	if (!has_label(p, own, STR("host")))
-		set = add_label(b, set, STR("host"), added->host);
+	set = add_label(b, set, STR("host"), added->host);
 	for (size_t i = 0; i < added->options->label_count; i++)
 		set = add_label(
 			b, set, added->options->labels[i].key, added->options->labels[i].value);
@@ -74,13 +90,12 @@ static void copy_samples(struct import *im, const struct added *added)
 {
 	const struct profile *p = im->from;
 	const struct samples *s = &p->samples;
+	label_set_id *sets = ARENA_ARRAY(im->scratch, label_set_id, p->label_set_count);
 
-	for (size_t i = 0; i < s->count; i++) {
-		label_set_id own = s->labels ? s->labels[i] : (label_set_id){0};
-
-		import_sample(
-			im, i, complete_labels(im->to, p, own, import_sample_labels(im, i), added));
-	}
+	for (uint32_t i = 0; i < p->label_set_count; i++)
+		sets[i] = complete_labels(im, (label_set_id){i}, added);
+	for (size_t i = 0; i < s->count; i++)
+		import_sample(im, i, sets[s->labels ? s->labels[i].i : 0]);
 }
 
 /* Totals as samples, one for each stack, which can have labels. */
@@ -95,8 +110,7 @@ static void copy_counted(struct import *im, const struct added *added)
 		for (size_t m = 0; m < p->metric_count; m++)
 			weight[m] = profile_weight(p, m, stack);
 		builder_sample(im->to, im->stacks[stack], (thread_id){NO_ID}, UINT64_MAX, weight);
-		builder_sample_labels(im->to,
-			complete_labels(im->to, p, (label_set_id){0}, (label_set_id){0}, added));
+		builder_sample_labels(im->to, complete_labels(im, (label_set_id){0}, added));
 	}
 }
 
@@ -131,7 +145,6 @@ static struct error *label_profile(
 	import_frames(&im);
 	import_stacks(&im);
 	import_threads(&im);
-	import_labels(&im);
 	import_arcs(&im);
 	import_ticks(&im);
 	import_zone_events(&im);
@@ -420,14 +433,19 @@ struct fetch_context {
 	const struct store_query *query;
 };
 
+/* One that was whole before the range began has nothing of it. */
+static bool is_recent(const struct store_query *query, const struct stat *info)
+{
+	return (uint64_t)info->st_mtim.tv_sec >= query->since_s;
+}
+
 static struct error *add_file(void *context, const char *file, const struct stat *info)
 {
 	struct fetch_context *c = context;
 	struct profile *profile, *part;
 	struct error *err;
 
-	/* One that was whole before the range began has nothing of it. */
-	if ((uint64_t)info->st_mtim.tv_sec < c->query->since_s)
+	if (!is_recent(c->query, info))
 		return NULL;
 	err = profile_read(file, NULL, &profile);
 	if (is_gone(err)) {
@@ -463,21 +481,238 @@ struct error *folder_store_fetch(
 	return NULL;
 }
 
+/* ---- looking ---- */
+
+static void add_host(struct store_glance *glance, struct str name, uint64_t last_s, uint64_t end_s)
+{
+	struct store_glance_host *host = NULL;
+
+	for (size_t i = 0; i < glance->hosts.count && host == NULL; i++) {
+		if (str_equal(str_from(glance->hosts.data[i].name), name))
+			host = &glance->hosts.data[i];
+	}
+	if (host == NULL) {
+		vec_push(&glance->hosts,
+			(struct store_glance_host){xstrndup(name.data, name.size), last_s, end_s});
+		return;
+	}
+	host->last_s = last_s > host->last_s ? last_s : host->last_s;
+	host->end_s = end_s > host->end_s ? end_s : host->end_s;
+}
+
+/* The hosts of a part of a recording. */
+static void add_hosts(struct store_glance *glance, const struct profile *p)
+{
+	const struct samples *s = &p->samples;
+	uint64_t last_s = p->start_unix_ns / SECOND_NS, end_s = last_s;
+	struct strbuf scratch = {0};
+
+	if (p->stats.duration_ns != UINT64_MAX)
+		end_s += p->stats.duration_ns / SECOND_NS;
+	for (size_t i = 0; i < (s->labels ? s->count : 1); i++) {
+		label_set_id set = s->labels ? s->labels[i] : (label_set_id){0};
+		struct str host;
+
+		/* Most samples have the labels of the one before. */
+		if (i > 0 && set.i == s->labels[i - 1].i)
+			continue;
+		host = label_value(p, set, STR("host"), &scratch);
+		add_host(glance, host.data ? host : profile_string(p, p->host), last_s, end_s);
+		strbuf_clear(&scratch);
+	}
+	strbuf_deinit(&scratch);
+}
+
+struct glance_context {
+	const struct store_query *query;
+	struct store_glance *glance;
+};
+
+static struct error *mark_file(void *context, const char *file, const struct stat *info)
+{
+	struct glance_context *c = context;
+	const uint64_t facts[] = {identity_bytes(str_from(file)), (uint64_t)info->st_size,
+		(uint64_t)info->st_mtim.tv_sec, (uint64_t)info->st_mtim.tv_nsec};
+
+	for (size_t i = 0; i < ARRAY_SIZE(facts) && is_recent(c->query, info); i++)
+		c->glance->mark = identity_after(c->glance->mark, facts[i]);
+	return NULL;
+}
+
+static struct error *read_hosts(void *context, const char *file, const struct stat *info)
+{
+	struct glance_context *c = context;
+	struct profile *profile, *part;
+	struct error *err;
+
+	if (!is_recent(c->query, info))
+		return NULL;
+	err = profile_read(file, NULL, &profile);
+	if (err == NULL)
+		err = take_part(profile, c->query, &part);
+	if (err || part == NULL)
+		return err;
+	add_hosts(c->glance, part);
+	profile_destroy(part);
+	return NULL;
+}
+
+struct error *folder_store_glance(const char *folder, const struct store_query *query,
+	uint64_t known, struct store_glance *glance)
+{
+	struct glance_context c = {query, glance};
+	struct error *err = for_recordings(folder, &c, mark_file);
+
+	if (err == NULL && glance->mark != known)
+		err = for_recordings(folder, &c, read_hosts);
+	return err;
+}
+
 /* ---- keeping it ---- */
 
-struct error *folder_store_init(const char *folder, size_t *changed)
+struct error *folder_store_init(const char *folder, struct store_made *made)
 {
-	*changed = mkdir(folder, 0755) == 0;
-	if (!*changed && errno != EEXIST)
+	*made = (struct store_made){.shards = mkdir(folder, 0755) == 0, .manual = 1};
+	if (made->shards == 0 && errno != EEXIST)
 		return error_system(errno, "%s", folder);
 	return NULL;
 }
 
+/* Rows of a table that a recording has changed. */
+struct touched {
+	VEC(size_t) rows;
+};
+
+/* Whether it is the first time that this recording changes the row. */
+static bool touch(struct touched *touched, size_t row)
+{
+	for (size_t i = 0; i < touched->rows.count; i++)
+		if (touched->rows.data[i] == row)
+			return false;
+	vec_push(&touched->rows, row);
+	return true;
+}
+
+static void add_figure(uint64_t *sum, uint64_t value)
+{
+	if (value != UINT64_MAX)
+		*sum = *sum == UINT64_MAX ? value : *sum + value;
+}
+
+/* Statistics of a recording of several services are of none of them. */
+static void add_figures(struct store_status_row *row, const struct profile *p, bool is_single)
+{
+	if (!is_single)
+		return;
+	add_figure(&row->lost, p->stats.lost);
+	add_figure(&row->truncated, p->stats.critical);
+	add_figure(&row->unresolved, p->stats.foreign);
+}
+
+/* Where a number, or a list of them, ends: "1.5", "2, 3". */
+static size_t numbers_end(struct str text, size_t at)
+{
+	size_t end = at;
+
+	for (; at < text.size && (char_is_digit(text.data[at]) || strchr("., ", text.data[at]));
+		at++)
+		end = char_is_digit(text.data[at]) ? at + 1 : end;
+	return end;
+}
+
+/* Whether two texts differ in their numbers alone. */
+static bool same_but_numbers(struct str a, struct str b)
+{
+	size_t i = 0, k = 0;
+
+	while (i < a.size && k < b.size) {
+		bool is_number = char_is_digit(a.data[i]);
+
+		if (is_number != char_is_digit(b.data[k]) || (!is_number && a.data[i] != b.data[k]))
+			return false;
+		i = is_number ? numbers_end(a, i) : i + 1;
+		k = is_number ? numbers_end(b, k) : k + 1;
+	}
+	return i == a.size && k == b.size;
+}
+
+/* What a recording lost; service: empty if it is of several. */
+static void add_losses(const char *folder, const struct profile *p, struct str service,
+	struct store_status *status)
+{
+	struct str host = profile_string(p, p->host);
+	uint64_t time_s = p->start_unix_ns / SECOND_NS;
+	struct touched touched = {0};
+
+	for (size_t i = 0; i < p->note_count; i++) {
+		const struct note *note = &p->notes[i];
+		const char *kind = note_kind_names[note->kind];
+		struct str text = profile_string(p, note->text);
+		struct store_loss_row *row = NULL;
+
+		if (note->kind == NOTE_GUESSED || note->kind == NOTE_INFO)
+			continue;
+		for (size_t k = 0; k < status->losses.count && row == NULL; k++) {
+			struct store_loss_row *r = &status->losses.data[k];
+
+			if (strcmp(r->kind, kind) == 0 && str_equal(str_from(r->host), host) &&
+				str_equal(str_from(r->service), service) &&
+				(note->kind == NOTE_NO_SYMBOLS ||
+					same_but_numbers(str_from(r->text), text)))
+				row = r;
+		}
+		if (row == NULL) {
+			vec_push(&status->losses,
+				(struct store_loss_row){.shard = xstrdup(folder),
+					.host = xstrndup(host.data, host.size),
+					.service = xstrndup(service.data, service.size),
+					.kind = xstrdup(kind)});
+			row = &status->losses.data[status->losses.count - 1];
+		}
+		if (row->text == NULL || time_s >= row->last_s) {
+			free(row->text);
+			row->text = xstrndup(text.data, text.size);
+			row->last_s = time_s;
+		}
+		row->count += note->count;
+		row->recordings += touch(&touched, (size_t)(row - status->losses.data));
+	}
+	vec_deinit(&touched.rows);
+}
+
+/* The service of all samples; data NULL: there are several. */
+static struct str single_service(const struct profile *p, struct strbuf *scratch)
+{
+	const struct samples *s = &p->samples;
+	struct str single = {0};
+	struct strbuf other = {0};
+
+	for (size_t i = 0; i < (s->labels ? s->count : 1); i++) {
+		label_set_id set = s->labels ? s->labels[i] : (label_set_id){0};
+		struct str service;
+
+		if (i > 0 && set.i == s->labels[i - 1].i)
+			continue;
+		service = label_value(p, set, STR("service"), i ? &other : scratch);
+		service = service.data ? service : store_own_service(p);
+		if (i > 0 && !str_equal(service, single)) {
+			single = (struct str){0};
+			break;
+		}
+		single = i ? single : service;
+		strbuf_clear(&other);
+	}
+	strbuf_deinit(&other);
+	return single;
+}
+
 /* Adds what a profile has of each service and host. */
-static void add_status(const char *folder, const struct profile *p, struct store_status *status)
+static void add_status(
+	const char *folder, const struct profile *p, bool is_single, struct store_status *status)
 {
 	const struct samples *s = &p->samples;
 	struct strbuf scratch[2] = {{0}};
+	struct touched touched = {0};
 
 	for (size_t i = 0; i < (s->count ? p->label_set_count : 1); i++) {
 		label_set_id set = {(uint32_t)i};
@@ -504,23 +739,32 @@ static void add_status(const char *folder, const struct profile *p, struct store
 				(struct store_status_row){.shard = xstrdup(folder),
 					.service = xstrndup(service.data, service.size),
 					.host = xstrndup(host.data, host.size),
-					.first_s = start_s});
+					.first_s = start_s,
+					.lost = UINT64_MAX,
+					.truncated = UINT64_MAX,
+					.unresolved = UINT64_MAX});
 			row = &status->rows.data[status->rows.count - 1];
 		}
 		row->first_s = start_s < row->first_s ? start_s : row->first_s;
 		row->last_s = start_s > row->last_s ? start_s : row->last_s;
 		row->received_s = row->last_s;
-		row->profiles++;
+		/* It may have several sets of labels. */
+		if (touch(&touched, (size_t)(row - status->rows.data))) {
+			row->profiles++;
+			add_figures(row, p, is_single);
+		}
 		row->pairs += s->count ? samples : p->row_count - 1;
 		strbuf_clear(&scratch[0]);
 		strbuf_clear(&scratch[1]);
 	}
 	strbuf_deinit(&scratch[0]);
 	strbuf_deinit(&scratch[1]);
+	vec_deinit(&touched.rows);
 }
 
 struct status_context {
 	const char *folder;
+	const struct store_query *range;
 	struct store_status *status;
 	uint64_t files, bytes;
 };
@@ -541,16 +785,37 @@ static struct error *read_status(void *context, const char *file, const struct s
 		vec_push(&c->status->errors, err);
 		return NULL;
 	}
-	add_status(c->folder, profile, c->status);
+	if (is_in_range(c->range, profile->start_unix_ns)) {
+		struct strbuf scratch = {0};
+		struct str service = single_service(profile, &scratch);
+
+		add_status(c->folder, profile, service.data != NULL, c->status);
+		add_losses(c->folder, profile, service, c->status);
+		strbuf_deinit(&scratch);
+	}
 	profile_destroy(profile);
 	return NULL;
 }
 
-struct error *folder_store_status(const char *folder, struct store_status *status)
+static int compare_losses(const void *a, const void *b)
 {
-	struct status_context c = {folder, status, 0, 0};
+	const struct store_loss_row *x = a, *y = b;
+	int order = strcmp(x->host, y->host);
+
+	order = order ? order : strcmp(x->service, y->service);
+	order = order ? order : strcmp(x->kind, y->kind);
+	return order ? order : (x->count < y->count) - (x->count > y->count);
+}
+
+struct error *folder_store_status(
+	const char *folder, const struct store_query *range, struct store_status *status)
+{
+	struct status_context c = {folder, range, status, 0, 0};
 	struct error *err = for_recordings(folder, &c, read_status);
 
+	if (status->losses.count)
+		qsort(status->losses.data, status->losses.count, sizeof(*status->losses.data),
+			compare_losses);
 	vec_push(&status->tables,
 		(struct store_table_row){xstrdup(folder), xstrdup("recordings"), c.files, c.bytes});
 	return err;

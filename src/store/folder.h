@@ -15,8 +15,11 @@ must_use struct error *folder_store_send(const char *folder, const struct profil
 	const struct store_rows_options *options, struct store_sent *sent);
 must_use struct error *folder_store_fetch(
 	const char *folder, const struct store_query *query, struct profile **profile);
-must_use struct error *folder_store_init(const char *folder, size_t *changed);
-must_use struct error *folder_store_status(const char *folder, struct store_status *status);
+must_use struct error *folder_store_glance(const char *folder, const struct store_query *query,
+	uint64_t known, struct store_glance *glance);
+must_use struct error *folder_store_init(const char *folder, struct store_made *made);
+must_use struct error *folder_store_status(
+	const char *folder, const struct store_query *range, struct store_status *status);
 must_use struct error *folder_store_retain(const char *folder,
 	const struct store_retention *retention, uint64_t now_s, size_t *dropped);
 

@@ -53,8 +53,35 @@ static struct error *read_schema(struct clickhouse *c, size_t shard, uint64_t *v
 	return err;
 }
 
-static struct error *init_shard(struct clickhouse *c, size_t shard, struct str version,
+/* Makes the tables of a shard keep their rows as long as asked. */
+static struct error *keep(struct clickhouse *c, size_t shard,
 	const struct store_retention *retention, size_t *changed)
+{
+	struct error *err = NULL;
+	const char *table;
+
+	for (size_t i = 0; err == NULL && (table = store_schema_timed_table(i)); i++) {
+		struct strbuf sql = {0}, answer = {0}, none = {0};
+
+		strbuf_printf(&sql,
+			"SELECT engine_full FROM system.tables WHERE database = currentDatabase() "
+			"AND name = '%s' FORMAT TabSeparatedRaw",
+			table);
+		err = clickhouse_ask_one(c, shard, strbuf_str(&sql), &answer);
+		strbuf_clear(&sql);
+		if (err == NULL && store_schema_keep(table, strbuf_str(&answer), retention, &sql)) {
+			err = clickhouse_ask_one(c, shard, strbuf_str(&sql), &none);
+			*changed += err == NULL;
+		}
+		strbuf_deinit(&sql);
+		strbuf_deinit(&answer);
+		strbuf_deinit(&none);
+	}
+	return err;
+}
+
+static struct error *init_shard(struct clickhouse *c, size_t shard, struct str version,
+	const struct store_retention *retention, struct store_made *made)
 {
 	enum store_dialect dialect;
 	struct strbuf statements = {0};
@@ -69,10 +96,13 @@ static struct error *init_shard(struct clickhouse *c, size_t shard, struct str v
 			schema);
 	if (err)
 		return error_prefix(err, "%s", clickhouse_shard_name(c, shard));
+	made->manual += dialect == STORE_DIALECT_OLD;
 	if (schema < STORE_SCHEMA_VERSION) {
 		store_schema_statements(dialect, retention, &statements);
 		err = run_statements(c, shard, strbuf_str(&statements));
-		*changed += err == NULL;
+		made->shards += err == NULL;
+	} else if (dialect == STORE_DIALECT_CURRENT) {
+		err = keep(c, shard, retention, &made->tables);
 	}
 	strbuf_deinit(&statements);
 	return err;
@@ -114,33 +144,27 @@ static struct error *ask_all(struct clickhouse *c, struct str sql, bool without_
 }
 
 struct error *manage_init(struct clickhouse *c, const char *database,
-	const struct store_retention *retention, size_t *changed)
+	const struct store_retention *retention, struct store_made *made)
 {
 	size_t count = clickhouse_shard_count(c);
-	struct clickhouse_answer *made = NULL, *versions = NULL;
+	struct clickhouse_answer *databases = NULL, *versions = NULL;
 	char *create = xasprintf("CREATE DATABASE IF NOT EXISTS %s", database);
-	struct error *err = ask_all(c, str_from(create), true, &made);
+	struct error *err = ask_all(c, str_from(create), true, &databases);
 
 	free(create);
-	free_answers(made, count);
-	*changed = 0;
+	free_answers(databases, count);
+	*made = (struct store_made){0};
 	if (err)
 		return err;
 	err = ask_all(c, STR("SELECT version() FORMAT TabSeparated"), true, &versions);
 	for (size_t i = 0; i < count && err == NULL; i++)
-		err = init_shard(c, i, strbuf_str(&versions[i].bytes), retention, changed);
+		err = init_shard(c, i, strbuf_str(&versions[i].bytes), retention, made);
 	free_answers(versions, count);
 	return err;
 }
 
 /* ---- status ---- */
 
-static const char status_sql[] =
-	"SELECT service, host, toUInt32(min(time)) AS first_time, toUInt32(max(time)) AS "
-	"last_time, "
-	"toUInt32(max(received)) AS last_received, count() AS profile_count, sum(pairs) AS "
-	"pair_count "
-	"FROM commits FINAL GROUP BY service, host ORDER BY service, host FORMAT RowBinary";
 static const char tables_sql[] =
 	"SELECT table, sum(rows) AS row_count, sum(bytes) AS byte_count FROM system.parts "
 	"WHERE active AND database = currentDatabase() GROUP BY table ORDER BY table "
@@ -149,6 +173,14 @@ static const char tables_sql[] =
 static char *copy(struct str s)
 {
 	return xstrndup(s.data, s.size);
+}
+
+/* A sum, after how many recordings it is of. */
+static uint64_t read_figure(struct cursor *c)
+{
+	uint64_t known = cursor_u64(c), sum = cursor_u64(c);
+
+	return known ? sum : UINT64_MAX;
 }
 
 static void read_status(struct store_status *status, const char *shard, struct cursor *c)
@@ -162,12 +194,36 @@ static void read_status(struct store_status *status, const char *shard, struct c
 		row.received_s = cursor_u32(c);
 		row.profiles = cursor_u64(c);
 		row.pairs = cursor_u64(c);
+		row.lost = read_figure(c);
+		row.truncated = read_figure(c);
+		row.unresolved = read_figure(c);
 		if (!cursor_ok(c))
 			break;
 		row.shard = xstrdup(shard);
 		row.service = copy(service);
 		row.host = copy(host);
 		vec_push(&status->rows, row);
+	}
+}
+
+static void read_losses(struct store_status *status, const char *shard, struct cursor *c)
+{
+	while (cursor_ok(c) && !cursor_at_end(c)) {
+		struct store_loss_row row = {0};
+		struct str host = row_string(c), service = row_string(c), kind = row_string(c),
+			   text = row_string(c);
+
+		row.count = cursor_u64(c);
+		row.recordings = cursor_u64(c);
+		row.last_s = cursor_u32(c);
+		if (!cursor_ok(c))
+			break;
+		row.shard = xstrdup(shard);
+		row.host = copy(host);
+		row.service = copy(service);
+		row.kind = copy(kind);
+		row.text = copy(text);
+		vec_push(&status->losses, row);
 	}
 }
 
@@ -211,12 +267,22 @@ static void ask_status(struct clickhouse *clickhouse, struct store_status *statu
 	free_answers(answers, count);
 }
 
-struct error *manage_status(struct clickhouse *c, struct store_status *status)
+struct error *manage_status(
+	struct clickhouse *c, const struct store_query *range, struct store_status *status)
 {
-	ask_status(c, status, STR(status_sql), read_status);
+	struct strbuf sql = {0};
+
+	select_status(range, &sql);
+	ask_status(c, status, strbuf_str(&sql), read_status);
+	strbuf_clear(&sql);
 	/* A shard that failed once is not asked, and named, again. */
+	if (status->errors.count == 0) {
+		select_losses(range, &sql);
+		ask_status(c, status, strbuf_str(&sql), read_losses);
+	}
 	if (status->errors.count == 0)
 		ask_status(c, status, STR(tables_sql), read_tables);
+	strbuf_deinit(&sql);
 	return NULL;
 }
 

@@ -5,8 +5,9 @@
 
 /* What store.h says of ClickHouse servers. */
 must_use struct error *manage_init(struct clickhouse *c, const char *database,
-	const struct store_retention *retention, size_t *changed);
-must_use struct error *manage_status(struct clickhouse *c, struct store_status *status);
+	const struct store_retention *retention, struct store_made *made);
+must_use struct error *manage_status(
+	struct clickhouse *c, const struct store_query *range, struct store_status *status);
 must_use struct error *manage_roll_up(
 	struct clickhouse *c, uint64_t since_s, uint64_t until_s, size_t *hours, size_t *kept);
 must_use struct error *manage_retain(struct clickhouse *c, const struct store_retention *retention,

@@ -8,6 +8,7 @@
  */
 #include "store/schema.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/compiler.h"
@@ -161,6 +162,19 @@ static const struct table tables[] = {
 		0},
 };
 
+struct store_retention store_retention_settled(const struct store_retention *retention)
+{
+	struct store_retention settled = *retention;
+
+	if (settled.profile_days == STORE_KEEP_AS_IS)
+		settled.profile_days = 14;
+	if (settled.stack_days == STORE_KEEP_AS_IS)
+		settled.stack_days = 90;
+	if (settled.hour_days == STORE_KEEP_AS_IS)
+		settled.hour_days = 400;
+	return settled;
+}
+
 struct error *store_dialect_of(struct str version, enum store_dialect *dialect)
 {
 	const unsigned first_current = 20;
@@ -185,12 +199,17 @@ static void put_columns(
 	}
 }
 
+/* How long a table keeps its rows; it must have a time. */
+static unsigned days_of(const struct table *table, const struct store_retention *retention)
+{
+	return *(const unsigned *)((const char *)retention + table->retention);
+}
+
 /* A time to live stands before the settings, which the engine's text ends with. */
 static void put_engine(enum store_dialect dialect, const struct table *table,
 	const struct store_retention *retention, struct strbuf *out)
 {
-	unsigned days =
-		table->time ? *(const unsigned *)((const char *)retention + table->retention) : 0;
+	unsigned days = table->time ? days_of(table, retention) : 0;
 	const char *settings = strstr(table->engine, " SETTINGS");
 
 	if (dialect == STORE_DIALECT_OLD || days == 0) {
@@ -207,14 +226,51 @@ static void put_engine(enum store_dialect dialect, const struct table *table,
 void store_schema_statements(
 	enum store_dialect dialect, const struct store_retention *retention, struct strbuf *out)
 {
+	const struct store_retention settled = store_retention_settled(retention);
+
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
 		strbuf_printf(out, "CREATE TABLE IF NOT EXISTS %s (", tables[i].name);
 		put_columns(dialect, tables[i].columns, out);
 		strbuf_add(out, STR(") ENGINE="));
-		put_engine(dialect, &tables[i], retention, out);
+		put_engine(dialect, &tables[i], &settled, out);
 		strbuf_add_char(out, '\0');
 	}
 	strbuf_printf(
 		out, "INSERT INTO schema SELECT toUInt32(%d), toDateTime(0)", STORE_SCHEMA_VERSION);
 	strbuf_add_char(out, '\0');
+}
+
+const char *store_schema_timed_table(size_t i)
+{
+	for (size_t k = 0; k < ARRAY_SIZE(tables); k++)
+		if (tables[k].time && i-- == 0)
+			return tables[k].name;
+	return NULL;
+}
+
+static bool contains(struct str text, const char *word)
+{
+	return text.size && memmem(text.data, text.size, word, strlen(word)) != NULL;
+}
+
+bool store_schema_keep(const char *table, struct str engine,
+	const struct store_retention *retention, struct strbuf *out)
+{
+	const struct table *t = tables;
+	char now[64];
+
+	while (strcmp(t->name, table) != 0)
+		t++;
+	unsigned days = days_of(t, retention);
+	bool has_time = contains(engine, " TTL ");
+
+	snprintf(now, sizeof(now), " TTL %s + toIntervalDay(%u)", t->time, days);
+	if (days == STORE_KEEP_AS_IS || (days == 0 && !has_time) || (days && contains(engine, now)))
+		return false;
+	if (days)
+		strbuf_printf(out, "ALTER TABLE %s MODIFY TTL %s + INTERVAL %u DAY", table, t->time,
+			days);
+	else
+		strbuf_printf(out, "ALTER TABLE %s REMOVE TTL", table);
+	return true;
 }

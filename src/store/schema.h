@@ -20,6 +20,7 @@
  * rows replace each other, and a batch that is no longer named is as good as gone.
  */
 
+#include <limits.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -48,7 +49,12 @@ must_use struct error *store_dialect_of(struct str version, enum store_dialect *
 struct store_retention {
 	unsigned profile_days, stack_days, hour_days;
 };
-#define STORE_RETENTION_DEFAULT ((struct store_retention){14, 90, 400})
+/* As it is where there are tables, and the default where there are none. */
+#define STORE_KEEP_AS_IS UINT_MAX
+#define STORE_RETENTION_AS_IS                                                                      \
+	((struct store_retention){STORE_KEEP_AS_IS, STORE_KEEP_AS_IS, STORE_KEEP_AS_IS})
+/* With the defaults in place of STORE_KEEP_AS_IS. */
+struct store_retention store_retention_settled(const struct store_retention *retention);
 
 /*
  * The statements that make the tables in the database where there are none, in their order, each
@@ -56,5 +62,15 @@ struct store_retention {
  */
 void store_schema_statements(
 	enum store_dialect dialect, const struct store_retention *retention, struct strbuf *out);
+
+/* The names of the tables that drop their rows after some time, NULL at the end. */
+const char *store_schema_timed_table(size_t i);
+/*
+ * The statement that makes a current server's table keep its rows as long as the retention says.
+ * engine: what the server says of the table's, system.tables.engine_full.  False: it does already,
+ * or the retention leaves it as it is.
+ */
+bool store_schema_keep(const char *table, struct str engine,
+	const struct store_retention *retention, struct strbuf *out);
 
 #endif

@@ -61,6 +61,21 @@ void select_commits(const struct store_query *query, struct strbuf *sql)
 	strbuf_add(sql, STR(" ORDER BY service, time, profile_id FORMAT RowBinary"));
 }
 
+void select_glance(const struct store_query *query, uint64_t before_s, struct strbuf *sql)
+{
+	struct store_query wide = *query;
+
+	wide.since_s = query->since_s > before_s ? query->since_s - before_s : 0;
+	strbuf_printf(sql,
+		"SELECT host, toUInt32(max(time)) AS last_time, "
+		"max(toUInt64(toUInt32(time)) + duration) AS last_end, "
+		"groupBitXor(if(time >= toDateTime(%llu), bitXor(profile_id, batch_id), "
+		"toUInt64(0))) AS mark FROM commits FINAL",
+		(unsigned long long)query->since_s);
+	put_where(&wide, sql);
+	strbuf_add(sql, STR(" GROUP BY host ORDER BY host FORMAT RowBinary"));
+}
+
 /*
  * The hash of a pair's stack, or 0, the empty one, for stacks without the names that matter.  Deep
  * stacks always count as having them: their outer frames are in rows of their own.
@@ -117,21 +132,27 @@ static void put_each(size_t count, const char *before, const char *after, struct
 	}
 }
 
+/* Columns of what the query keeps apart. */
+static void put_kept(const struct store_query *query, const char *service, const char *labels,
+	const char *time, struct strbuf *sql)
+{
+	if (query->by_service || query->by_label)
+		strbuf_printf(sql, ", %s", service);
+	if (query->by_label)
+		strbuf_printf(sql, ", %s", labels);
+	if (query->by_time)
+		strbuf_printf(sql, ", %s", time);
+}
+
 /*
- * The committed pairs of the query, summed by hash and by what it keeps of them: a column PREFIX0,
+ * The committed pairs of the query, summed by hash and by what it keeps apart: a column PREFIX0,
  * PREFIX1, … for each metric.  Sums side by side take half the time of groups by hash and name.
  */
 static void put_pairs(const struct store_query *query, const struct str_table *metrics,
 	const struct select_hours *hours, const char *prefix, struct strbuf *sql)
 {
-	struct strbuf keys = {0};
-
-	if (query->by_label)
-		strbuf_add(&keys, STR(", sv, ho, lk, lv"));
-	if (query->by_time)
-		strbuf_add(&keys, STR(", at"));
 	strbuf_add(sql, STR("SELECT hash"));
-	strbuf_add(sql, strbuf_str(&keys));
+	put_kept(query, "sv", "ho, lk, lv", "at", sql);
 	for (size_t i = 0; i < metrics->count; i++) {
 		strbuf_add(sql, STR(", sum(if(m = "));
 		clickhouse_put_literal(sql, metrics->strings[i]);
@@ -141,10 +162,8 @@ static void put_pairs(const struct store_query *query, const struct str_table *m
 	strbuf_add(sql, STR(" FROM (SELECT "));
 	put_hash(query, sql);
 	strbuf_add(sql, STR(" AS hash, metric AS m, pair_value AS part"));
-	if (query->by_label)
-		strbuf_add(sql, STR(", service AS sv, host AS ho, labels.k AS lk, labels.v AS lv"));
-	if (query->by_time)
-		strbuf_add(sql, STR(", toUInt32(time) AS at"));
+	put_kept(query, "service AS sv", "host AS ho, labels.k AS lk, labels.v AS lv",
+		"toUInt32(time) AS at", sql);
 	strbuf_add(sql, STR(" FROM profiles FINAL "
 			    "ARRAY JOIN stack AS pair_stack, value AS pair_value"));
 	put_where(query, sql);
@@ -157,8 +176,7 @@ static void put_pairs(const struct store_query *query, const struct str_table *m
 			    "commits FINAL"));
 	put_where(query, sql);
 	strbuf_add(sql, STR(")) AS pairs GROUP BY hash"));
-	strbuf_add(sql, strbuf_str(&keys));
-	strbuf_deinit(&keys);
+	put_kept(query, "sv", "ho, lk, lv", "at", sql);
 }
 
 /* The same with sums of hours in place of their pairs, in columns w0, w1, …. */
@@ -186,10 +204,14 @@ static void put_sums(const struct store_query *query, const struct str_table *me
 	strbuf_add(sql, STR(")) AS parts GROUP BY hash"));
 }
 
+bool select_has_lists(const struct store_query *query)
+{
+	return query->by_service || query->by_label || query->by_time;
+}
+
 bool select_can_use_hours(const struct store_query *query)
 {
-	return !query->by_label && !query->by_time && query->hosts.count == 0 &&
-	       query->labels.count == 0;
+	return !select_has_lists(query) && query->hosts.count == 0 && query->labels.count == 0;
 }
 
 /*
@@ -199,27 +221,25 @@ bool select_can_use_hours(const struct store_query *query)
 void select_stacks(const struct store_query *query, const struct str_table *metrics,
 	const struct select_hours *hours, struct strbuf *sql)
 {
-	bool labels = query->by_label, times = query->by_time, lists = labels || times;
+	bool has_lists = select_has_lists(query);
 
 	strbuf_add(sql, STR("SELECT hash, outer_hash, frames"));
-	put_each(metrics->count, lists ? "ws" : "w", NULL, sql);
-	strbuf_add(sql, labels ? STR(", svs, hos, lks, lvs") : STR(""));
-	strbuf_add(sql, times ? STR(", ats") : STR(""));
+	put_each(metrics->count, has_lists ? "ws" : "w", NULL, sql);
+	put_kept(query, "svs", "hos, lks, lvs", "ats", sql);
 	strbuf_add(sql, STR(" FROM (SELECT stack_hash AS hash, outer_hash, frames FROM stacks "
 			    "WHERE is_outer = 0"));
 	put_services(query, sql);
 	strbuf_add(sql, STR(") AS known ANY RIGHT JOIN ("));
-	if (lists) {
+	if (has_lists) {
 		strbuf_add(sql, STR("SELECT hash"));
 		put_each(metrics->count, "groupArray(w", ") AS ws", sql);
-		strbuf_add(sql, labels ? STR(", groupArray(sv) AS svs, groupArray(ho) AS hos, "
-					     "groupArray(lk) AS lks, groupArray(lv) AS lvs")
-				       : STR(""));
-		strbuf_add(sql, times ? STR(", groupArray(at) AS ats") : STR(""));
+		put_kept(query, "groupArray(sv) AS svs",
+			"groupArray(ho) AS hos, groupArray(lk) AS lks, groupArray(lv) AS lvs",
+			"groupArray(at) AS ats", sql);
 		strbuf_add(sql, STR(" FROM ("));
 	}
 	put_sums(query, metrics, hours, sql);
-	strbuf_add(sql, lists ? STR(") AS sums GROUP BY hash") : STR(""));
+	strbuf_add(sql, has_lists ? STR(") AS sums GROUP BY hash") : STR(""));
 	strbuf_add(sql, STR(") AS weighed USING hash FORMAT RowBinary"));
 }
 
@@ -236,6 +256,58 @@ void select_hour_commits(const struct store_query *query, struct strbuf *sql)
 		strbuf_printf(sql, " AND toUInt32(hour) + 3600 <= %llu",
 			(unsigned long long)query->until_s);
 	strbuf_add(sql, STR(" FORMAT RowBinary"));
+}
+
+/* A figure of a recording is in each of its commits. */
+static void put_figure(const char *name, bool of_source, struct strbuf *sql)
+{
+	if (of_source)
+		strbuf_printf(sql,
+			", any(has(stats.name, '%s')) AS knows_%s, "
+			"any(stats.value[indexOf(stats.name, '%s')]) AS its_%s",
+			name, name, name, name);
+	else
+		strbuf_printf(sql, ", toUInt64(sum(knows_%s)) AS known_%s, sum(its_%s) AS sum_%s",
+			name, name, name, name);
+}
+
+void select_status(const struct store_query *range, struct strbuf *sql)
+{
+	static const char *const figures[] = {"lost", "critical", "foreign"};
+
+	strbuf_add(sql, STR("SELECT service, host, toUInt32(min(first_at)) AS first_time, "
+			    "toUInt32(max(last_at)) AS last_time, toUInt32(max(came_at)) AS "
+			    "last_received, sum(commit_count) AS profile_count, "
+			    "sum(pair_count) AS all_pairs"));
+	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
+		put_figure(figures[i], false, sql);
+	strbuf_add(sql, STR(" FROM (SELECT service, host, source_id, min(time) AS first_at, "
+			    "max(time) AS last_at, max(received) AS came_at, "
+			    "count() AS commit_count, sum(pairs) AS pair_count"));
+	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
+		put_figure(figures[i], true, sql);
+	strbuf_add(sql, STR(" FROM commits FINAL"));
+	put_where(range, sql);
+	strbuf_add(sql, STR(" GROUP BY service, host, source_id) AS sources GROUP BY service, host "
+			    "ORDER BY service, host FORMAT RowBinary"));
+}
+
+void select_losses(const struct store_query *range, struct strbuf *sql)
+{
+	strbuf_add(sql, STR("SELECT host, of_service, kind, argMax(note_text, at) AS last_text, "
+			    "sum(note_count) AS all_count, uniqExact(source_id) AS recordings, "
+			    "toUInt32(max(at)) AS last_time FROM (SELECT host, source_id, "
+			    "if(uniqExact(service) = 1, any(service), '') AS of_service, "
+			    "any(notes.kind) AS kinds, any(notes.count) AS counts, "
+			    "any(notes.text) AS texts, max(time) AS at FROM commits FINAL"));
+	put_where(range, sql);
+	/* Texts that differ in numbers alone are one; those on symbols list load objects. */
+	strbuf_add(sql, STR(" GROUP BY host, source_id) AS sources ARRAY JOIN kinds AS kind, "
+			    "counts AS note_count, texts AS note_text "
+			    "WHERE kind NOT IN ('guessed', 'info') "
+			    "GROUP BY host, of_service, kind, if(kind = 'no-symbols', '', "
+			    "replaceRegexpAll(note_text, '[0-9]([0-9., ]*[0-9])?', '#')) "
+			    "ORDER BY host, of_service, kind, all_count DESC FORMAT RowBinary"));
 }
 
 void select_hours_due(uint64_t since_s, uint64_t until_s, struct strbuf *sql)

@@ -21,12 +21,20 @@ struct select_hours {
 /* Which profiles there are, with what they measured and lost: the columns of `commits`. */
 void select_commits(const struct store_query *query, struct strbuf *sql);
 /*
+ * Each host that has profiles of the query, or up to before_s earlier: its name; when its latest
+ * interval begins (32 bits) and ends; and a number that is another one if its profiles in the
+ * query's range are.
+ */
+void select_glance(const struct store_query *query, uint64_t before_s, struct strbuf *sql);
+/* Whether the query keeps apart what a stack's weights are of. */
+bool select_has_lists(const struct store_query *query);
+/*
  * Each stack with weight: hash, outer_hash, frames, and its weight in each metric, of which there
- * is at least one.  With labels or times, the weights are arrays of equal length, and more of them
- * follow: with labels services, hosts, label keys and label values; with times also times.  A stack
- * that was sent twice may come twice, each time with all of its weight.  One that `stacks` does not
- * have comes with outer_hash 0 and no frames; hash 0 is the sum of the stacks without query->names.
- * Those hours come from their sums.
+ * is at least one.  Where the query keeps something apart, weights are arrays of equal length, and
+ * more of them follow: with services or labels, services; with labels also hosts, keys and values;
+ * with times also times.  A stack that was sent twice may come twice, each time with all of its
+ * weight.  One that `stacks` does not have comes with outer_hash 0 and no frames; hash 0 is the sum
+ * of the stacks without query->names.  Those hours come from their sums.
  */
 void select_stacks(const struct store_query *query, const struct str_table *metrics,
 	const struct select_hours *hours, struct strbuf *sql);
@@ -34,6 +42,18 @@ void select_stacks(const struct store_query *query, const struct str_table *metr
 void select_hour_commits(const struct store_query *query, struct strbuf *sql);
 /* Whether sums of hours can answer the query: they have no hosts, labels or finer times. */
 bool select_can_use_hours(const struct store_query *query);
+
+/*
+ * What there is of each service and host in the range: first and last time, when the last came
+ * (32 bits each); profiles, weights; then for samples lost, truncated and unresolved, how many
+ * recordings know it, and their sum.
+ */
+void select_status(const struct store_query *range, struct strbuf *sql);
+/*
+ * What notes of recordings in the range say of losses: host, service (empty: of several), kind,
+ * the latest text, count, recordings, and when the last was (32 bits).
+ */
+void select_losses(const struct store_query *range, struct strbuf *sql);
 
 /* What is to be summed into `hours`, and which batches these are: columns as above, but built. */
 void select_hours_due(uint64_t since_s, uint64_t until_s, struct strbuf *sql);

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "store/fetch.h"
 #include "store/folder.h"
+#include "store/glance.h"
 #include "store/manage.h"
 #include "store/send.h"
 #include "store/symbols.h"
@@ -107,20 +108,42 @@ struct error *store_fetch(
 	return fetch_clickhouse(store->clickhouse, query, store->text, profile);
 }
 
-struct error *store_init(
-	struct store *store, const struct store_retention *retention, size_t *changed)
+struct error *store_glance(struct store *store, const struct store_query *query, uint64_t known,
+	struct store_glance *glance)
 {
+	*glance = (struct store_glance){0};
 	if (store->clickhouse == NULL)
-		return folder_store_init(store->address.folder, changed);
-	return manage_init(store->clickhouse, store->address.database, retention, changed);
+		return folder_store_glance(store->address.folder, query, known, glance);
+	return glance_clickhouse(store->clickhouse, query, glance);
 }
 
-struct error *store_status(struct store *store, struct store_status *status)
+void store_glance_deinit(struct store_glance *glance)
 {
+	for (size_t i = 0; i < glance->hosts.count; i++)
+		free(glance->hosts.data[i].name);
+	for (size_t i = 0; i < glance->silent.count; i++)
+		free(glance->silent.data[i]);
+	vec_deinit(&glance->hosts);
+	vec_deinit(&glance->silent);
+}
+
+struct error *store_init(
+	struct store *store, const struct store_retention *retention, struct store_made *made)
+{
+	if (store->clickhouse == NULL)
+		return folder_store_init(store->address.folder, made);
+	return manage_init(store->clickhouse, store->address.database, retention, made);
+}
+
+struct error *store_status(
+	struct store *store, uint64_t since_s, uint64_t until_s, struct store_status *status)
+{
+	const struct store_query range = {.since_s = since_s, .until_s = until_s};
+
 	*status = (struct store_status){0};
 	if (store->clickhouse == NULL)
-		return folder_store_status(store->address.folder, status);
-	return manage_status(store->clickhouse, status);
+		return folder_store_status(store->address.folder, &range, status);
+	return manage_status(store->clickhouse, &range, status);
 }
 
 void store_status_deinit(struct store_status *status)
@@ -130,6 +153,13 @@ void store_status_deinit(struct store_status *status)
 		free(status->rows.data[i].service);
 		free(status->rows.data[i].host);
 	}
+	for (size_t i = 0; i < status->losses.count; i++) {
+		free(status->losses.data[i].shard);
+		free(status->losses.data[i].host);
+		free(status->losses.data[i].service);
+		free(status->losses.data[i].kind);
+		free(status->losses.data[i].text);
+	}
 	for (size_t i = 0; i < status->tables.count; i++) {
 		free(status->tables.data[i].shard);
 		free(status->tables.data[i].table);
@@ -137,6 +167,7 @@ void store_status_deinit(struct store_status *status)
 	for (size_t i = 0; i < status->errors.count; i++)
 		error_destroy(status->errors.data[i]);
 	vec_deinit(&status->rows);
+	vec_deinit(&status->losses);
 	vec_deinit(&status->tables);
 	vec_deinit(&status->errors);
 }

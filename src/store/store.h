@@ -67,8 +67,9 @@ struct store_query {
 	 * one of these in it, in any case; the weights of others may come at the empty stack.
 	 */
 	VEC(struct str) names;
-	bool by_label; /* keep labels, as samples */
-	bool by_time;  /* keep the times of intervals, as samples */
+	bool by_label;	 /* keep labels, with the service and the host, as samples */
+	bool by_service; /* the service alone, which costs hardly more than none */
+	bool by_time;	 /* keep the times of intervals, as samples */
 };
 
 void store_query_deinit(struct store_query *query);
@@ -80,17 +81,67 @@ void store_query_deinit(struct store_query *query);
 must_use struct error *store_fetch(
 	struct store *store, const struct store_query *query, struct profile **profile);
 
+/* A host that has sent something. */
+struct store_glance_host {
+	char *name;
+	uint64_t last_s, end_s; /* when its latest interval begins and ends, since 1970 */
+};
+
+/* What a query would find, without its weights: for those who ask again and again. */
+struct store_glance {
+	/* Another one, as soon as store_fetch may give another profile. */
+	uint64_t mark;
+	VEC(struct store_glance_host) hosts;
+	VEC(char *) silent; /* what is known of each shard that does not answer */
+};
+
+/* Servers list hosts that sent something so long before the query's range, too. */
+#define STORE_GLANCE_BEFORE_S 3600
+
+/*
+ * Looks at what there is.  A folder whose mark is still `known` is not read, and lists no hosts.
+ * ERROR_INPUT if no shard answers.  *glance: free it with store_glance_deinit, always.
+ */
+must_use struct error *store_glance(struct store *store, const struct store_query *query,
+	uint64_t known, struct store_glance *glance);
+void store_glance_deinit(struct store_glance *glance);
+
 /* ---- keeping it ---- */
 
-/* Makes the tables of each shard, or the folder.  *changed: how many had none before. */
+struct store_made {
+	size_t shards; /* that had no tables before, or the folder */
+	size_t tables; /* that were there, and keep their rows for another time now */
+	size_t manual; /* shards, or the folder, that drop nothing without store_retain */
+};
+
+/*
+ * Makes the tables of each shard, or the folder.  Where they exist, changes how long they keep
+ * their rows, unless that is STORE_KEEP_AS_IS, which is the default for new ones.
+ */
 must_use struct error *store_init(
-	struct store *store, const struct store_retention *retention, size_t *changed);
+	struct store *store, const struct store_retention *retention, struct store_made *made);
 
 /* What a shard has of a service of a host. */
 struct store_status_row {
 	char *shard, *service, *host;
 	uint64_t first_s, last_s, received_s;
 	uint64_t profiles, pairs;
+	/*
+	 * Samples that were lost, whose stack is truncated, and whose function is not known, of
+	 * recordings that know it: those of one service.  UINT64_MAX: none does.
+	 */
+	uint64_t lost, truncated, unresolved;
+};
+
+/* What recordings of a host lost, or could not find out, by what their notes say. */
+struct store_loss_row {
+	char *shard, *host;
+	char *service; /* empty: recordings of several services at once */
+	char *kind;    /* as in note_kind_names; no guesses and remarks */
+	/* The latest; others of the same row have other numbers in it, or other load objects. */
+	char *text;
+	uint64_t count, recordings; /* count: of all notes of the row */
+	uint64_t last_s;
 };
 
 /* What a shard's tables take. */
@@ -101,11 +152,14 @@ struct store_table_row {
 
 struct store_status {
 	VEC(struct store_status_row) rows; /* by service, host and shard */
+	VEC(struct store_loss_row) losses; /* by host, service and kind */
 	VEC(struct store_table_row) tables;
 	VEC(struct error *) errors; /* of shards that did not answer */
 };
 
-must_use struct error *store_status(struct store *store, struct store_status *status);
+/* Of intervals that begin in since ≤ t < until; 0: no limit. */
+must_use struct error *store_status(
+	struct store *store, uint64_t since_s, uint64_t until_s, struct store_status *status);
 void store_status_deinit(struct store_status *status);
 
 /*

@@ -276,8 +276,11 @@ def test_spool_has_a_limit(folder):
 		metrics = agent.metrics()
 		assert len(agent.segments()) == 1 and metrics["spool_segments"] == 1
 		assert metrics["dropped_bytes_total"] > 0
-		notes = " ".join(note["text"] for note in Recording(agent.segments()[0]).notes)
-		assert "older segments were dropped" in notes, notes
+		notes = [note for note in Recording(agent.segments()[0]).notes if "dropped from the spool" in note["text"]]
+		assert len(notes) == 1 and notes[0]["kind"] == "lost", notes
+		# The store of one machine is its spool, and its status says so, too.
+		status = json.loads(harness.check(harness.sonde("fleet", "status", "--store", agent.segments()[0].parent, "--format", "json")).out)
+		assert any(loss["kind"] == "lost" and loss["count"] == notes[0]["count"] for loss in status["losses"]), status
 
 
 def test_segments_go_to_the_store(folder):

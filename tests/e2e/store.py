@@ -3,6 +3,9 @@ a current ClickHouse, whatever was sent twice, cut or killed."""
 
 import json
 import os
+import pathlib
+import re
+import shlex
 import signal
 import subprocess
 import time
@@ -160,6 +163,28 @@ def check_sums(store, made, step_s=60):
 
 def test_random_profiles_on_one_shard(folder):
 	check_fleet(Store(shards.shared(0)), folder, 1, views=VIEWS[:4])
+
+
+def check_roots(store, folder, seed):
+	"""Labels as roots have what a report of each value has."""
+	made = random_fleet(store, folder, seed)
+	for key, values in (("service", made.services), ("host", made.hosts), ("version", ("1.4", "1.5"))):
+		expected = {}
+		for value in values:
+			chosen = made.chosen(**{key: value})
+			if chosen:
+				expected[f"{key}={value}"] = sum(profile.total for profile in chosen)
+		rows = store.json("--view", "tree", "--roots", f"label:{key}")["rows"]
+		assert {row["name"]: row["direct"] + row["indirect"] for row in rows if row["level"] == 1} == expected, key
+
+
+def test_labels_as_roots(folder):
+	check_roots(Store(shards.shared(0), shards.shared(1)), folder, 30)
+
+
+@harness.takes_long
+def test_labels_as_roots_on_a_current_version(folder):
+	check_roots(Store(shards.current()), folder, 31)
 
 
 @harness.takes_long
@@ -377,6 +402,133 @@ def test_a_missing_shard_is_named(folder):
 	both.url = both.url_of(missing)
 	done = check(both.report(), 1)
 	assert missing in done.err, done
+
+
+def test_next_commands_work(folder):
+	"""What a report suggests can be typed, and asks for the same profiles."""
+	store, path = Folder(folder), folder / "p.folded"
+	path.write_text("main;work 10\nmain;rest 2\n")
+	check(store.push(path, "--service", "it's", "--host", "h"))
+	check(store.push(path, "--service", "other", "--host", "h"))
+	for command, words in (("report", ["--service", "it's", "--last", "1h"]), ("report", ["--service", "it's", "--brief"]), ("report", ["service=it's", "--brief"]),
+		("annotate", ["work", "--service", "it's", "--brief"]), ("diff", ["service=it's", "service=other", "--brief"])):
+		said = sonde(command, "--store", store.url, *words).out
+		suggested = [line[line.index("sonde "):].partition("   ")[0] for line in said.splitlines() if re.match(r"(next:)?\s*sonde (report|annotate|diff) ", line)]
+		assert suggested or command == "annotate", (command, words, said)
+		for line in suggested:
+			done = check(sonde(*shlex.split(line)[1:], "--text") if " report " in line and "--brief" not in line else sonde(*shlex.split(line)[1:]))
+			assert store.url in done.out or "12" in done.out, (line, done)
+
+
+# ---- how long it is kept ----
+
+
+def kept_days(store):
+	"""Days that a current server keeps the rows of each table; None: for ever."""
+	rows = store.servers[0].rows(f"SELECT name, engine_full FROM system.tables WHERE database = '{store.database}'")
+	return {name: int(engine.partition("toIntervalDay(")[2].partition(")")[0]) if " TTL " in engine else None for name, engine in rows}
+
+
+@harness.takes_long
+def test_tables_that_are_there_keep_rows_for_another_time(folder):
+	store = Store(shards.current())
+	assert set(kept_days(store).values()) == {None}, kept_days(store)
+	assert "stays as it is" in check(store.fleet("init")).err
+	assert set(kept_days(store).values()) == {None}, kept_days(store)
+	assert "changed how long 4 tables keep their rows" in check(store.fleet("init", "--keep", "30", "--keep-hours", "500")).err
+	expected = {"profiles": 30, "commits": 500, "hours": 500, "hour_commits": 500, "stacks": None, "frames": None, "schema": None}
+	assert kept_days(store) == expected
+	assert "stays as it is" in check(store.fleet("init", "--keep", "30")).err
+	assert "stays as it is" in check(store.fleet("init")).err
+	assert "changed how long 1 table keeps its rows" in check(store.fleet("init", "--keep", "0", "--keep-stacks", "0")).err
+	assert kept_days(store) == {**expected, "profiles": None}
+
+
+def test_what_drops_nothing_by_itself_says_so(folder):
+	for store in (Store(shards.shared(0)), Folder(folder)):
+		assert "run sonde fleet retain" in check(store.fleet("init", "--keep", "30")).err
+		assert "retain" not in check(store.fleet("init")).err
+
+
+def test_services_of_samples_are_replaced(folder):
+	"""By the one that it is sent as, on servers and in a folder; without one, it stays."""
+	(folder / "made").mkdir()
+	made, source = Folder(folder / "made"), folder / "p.folded"
+	source.write_text("main;work 7\n")
+	check(made.push(source, "--service", "own", "--host", "there", "--label", "zone=a"))
+	path, = pathlib.Path(made.url).glob("*.prof")
+	for store in (Store(shards.shared(0)), Folder(folder)):
+		check(store.push(path, "--host", "here", "--all-labels"))
+		assert {(row["service"], row["host"]) for row in status(store)["services"]} == {("own", "here")}, store.url
+		check(store.push(path, "--service", "other", "--host", "here", "--all-labels"))
+		assert {(row["service"], row["host"]) for row in status(store)["services"]} == {("own", "here"), ("other", "here")}, store.url
+		for words in (["--service", "own"], ["--service", "other"], ["--service", "other", "--label", "zone=a"]):
+			assert store.total(*words) == 7, (store.url, words)
+		assert store.total("--label", "zone=a") == 14
+
+
+# ---- what was lost ----
+
+
+def status(store, *words):
+	return json.loads(check(store.fleet("status", "--format", "json", *words)).out)
+
+
+def spoiled(folder, number, bad):
+	"""A file in which some lines cannot be read, which a note of it counts; it is number hours old."""
+	path = folder / f"{number}.folded"
+	path.write_text("main;work 10\n" * number + "bad\n" * bad)
+	then = time.time() - 3600 * number
+	os.utime(path, (then, then))
+	return path
+
+
+def check_losses(store, folder):
+	"""Notes of the same words are one row for each host and service; what was pushed twice counts once."""
+	for number, (service, host, bad) in enumerate((("api", "one", 1), ("api", "one", 5), ("api", "two", 3), ("db", "two", 2), ("db", "one", 0)), 1):
+		path = spoiled(folder, number, bad)
+		for _ in range(2):
+			check(store.push(path, "--service", service, "--host", host))
+	for words, expected in (([], {("one", "api"): (6, 2), ("two", "api"): (3, 1), ("two", "db"): (2, 1)}),
+		(["--since", "-210min"], {("one", "api"): (6, 2), ("two", "api"): (3, 1)}), (["--until", "-210min"], {("two", "db"): (2, 1)})):
+		found = {}
+		for loss in status(store, *words)["losses"]:
+			assert loss["kind"] == "bad-record" and loss["text"], loss
+			count, recordings = found.get((loss["host"], loss["service"]), (0, 0))
+			found[loss["host"], loss["service"]] = (count + loss["count"], recordings + loss["recordings"])
+		assert found == expected, (words, found)
+	text = check(store.fleet("status")).out
+	assert "bad-record" in text and "the latest note" in text, text
+	assert all(row["lost"] is None for row in status(store)["services"]), "a folded file does not know"
+
+
+def test_losses_on_servers(folder):
+	check_losses(Store(shards.shared(0), shards.shared(1)), folder)
+
+
+def test_losses_in_a_folder(folder):
+	check_losses(Folder(folder), folder)
+
+
+@harness.takes_long
+def test_losses_on_a_current_version(folder):
+	check_losses(Store(shards.current()), folder)
+
+
+def test_figures_of_recordings(folder):
+	"""What recordings know of lost, truncated and unresolved samples is added up, on servers and in a folder."""
+	stores, expected = (Store(shards.shared(0), shards.shared(1)), Folder(folder)), {"lost": 0, "truncated": 0, "unresolved": 0}
+	program = recording.program(folder, "mutual")
+	for number in range(2):
+		path = recording.record(folder, program, harness.work(200), name=f"{number}.prof").path
+		row, = json.loads(check(sonde("report", path, "--view", "stats", "--format", "json")).out)["rows"]
+		for key, name in (("lost", "lost"), ("truncated", "critical"), ("unresolved", "foreign")):
+			expected[key] += row[name]
+		for store in stores:
+			check(store.push(path, "--service", "s", "--host", "h"))
+	for store in stores:
+		row, = status(store)["services"]
+		assert {key: row[key] for key in expected} == expected, (row, expected)
 
 
 # ---- names ----

@@ -127,7 +127,7 @@ enum capture_counter {
 };
 
 /* Kinds of NOTES; others are numbered as in profiles. */
-enum capture_note_kind { CAPTURE_NOTE_INFO = 6 };
+enum capture_note_kind { CAPTURE_NOTE_LOST = 0, CAPTURE_NOTE_INFO = 6 };
 
 /* Maximum number of weights per sample. */
 #define CAPTURE_METRIC_MAX 16
