@@ -2,6 +2,11 @@
  * Marks: the part of a deep stack that need not be copied, because the recorder knows it from the
  * last sample.  The thread compares them with its own stack, so they are valid at the moment of the
  * sample.
+ *
+ * Several samples may wait before the recorder walks them, all taken with marks of an earlier one.
+ * Each is walked with what is known of the one before it.  So a mark holds only if it was intact in
+ * every sample since its own: a thread that returns and calls the same functions again has the
+ * same frames, but the sample in between has made the recorder forget them.
  */
 #include "preload/preload.h"
 
@@ -26,7 +31,17 @@ static bool is_intact(const struct preload_mark *mark, uint64_t sp, uint64_t end
 	return true;
 }
 
-uint64_t preload_marks_needed(const struct preload_thread *t, uint64_t sp, uint64_t end_va)
+/* How many of the marks may not be used any more. */
+static uint32_t gone_of(
+	const struct preload_thread *t, const struct preload_marks *marks, uint32_t version)
+{
+	if (version == t->marked.version)
+		return t->marked.gone;
+	/* Marks that came too late, after another sample, do not know which frames that had. */
+	return marks->sample_ns == t->marked.last_ns ? 0 : UINT32_MAX;
+}
+
+uint64_t preload_marks_needed(struct preload_thread *t, uint64_t sp, uint64_t end_va)
 {
 	const struct preload_marks *marks = (const void *)t->lane.data;
 	uint32_t version = atomic_load_explicit(&marks->version, memory_order_acquire);
@@ -35,15 +50,24 @@ uint64_t preload_marks_needed(const struct preload_thread *t, uint64_t sp, uint6
 
 	if (t->lane.backed_bytes == 0 || version % 2 != 0)
 		return end_va - sp;
-	for (uint32_t i = 0; i < count && i < PRELOAD_MARKS; i++) {
-		if (!is_intact(&marks->marks[i], sp, end_va))
-			continue;
-		need_va = marks->marks[i].need_va;
-		break;
-	}
+	uint32_t gone = gone_of(t, marks, version);
+
+	while (gone < count && gone < PRELOAD_MARKS && !is_intact(&marks->marks[gone], sp, end_va))
+		gone++;
+	if (gone < count && gone < PRELOAD_MARKS)
+		need_va = marks->marks[gone].need_va;
 	atomic_thread_fence(memory_order_acquire);
-	if (atomic_load_explicit(&marks->version, memory_order_relaxed) != version ||
-		need_va < sp || need_va > end_va)
-		need_va = end_va;
-	return need_va - sp;
+	if (atomic_load_explicit(&marks->version, memory_order_relaxed) != version)
+		return end_va - sp;
+	t->marked.version = version;
+	t->marked.gone = gone;
+	return (need_va < sp || need_va > end_va ? end_va : need_va) - sp;
+}
+
+void preload_marks_sampled(struct preload_thread *t, uint64_t time_ns)
+{
+	struct preload_marks *marks = (void *)t->lane.data;
+
+	t->marked.last_ns = time_ns;
+	atomic_store_explicit(&marks->last_ns, time_ns, memory_order_release);
 }

@@ -45,6 +45,13 @@ struct preload_process {
 };
 extern struct preload_process preload_process;
 
+/* What a thread knows about the marks in its slot (shared.h); zero for a new slot. */
+struct preload_marked {
+	uint32_t version; /* of the marks that `gone` is for */
+	uint32_t gone;	  /* this many of them, the innermost, were not intact in each sample */
+	uint64_t last_ns; /* the time of the last sample */
+};
+
 /* A thread; all zero until it is registered. */
 struct preload_thread {
 	bool active;	    /* has a lane */
@@ -54,6 +61,7 @@ struct preload_thread {
 	volatile bool busy; /* a record is being written */
 	int tid;	    /* in the process's namespace */
 	struct preload_lane lane;
+	struct preload_marked marked;
 	uint64_t stack_low_va, stack_high_va; /* can be copied directly; 0, 0: unknown */
 	/*
 	 * timer.c: the kernel's ids of the timer, and of the one that shows that the thread runs
@@ -165,9 +173,12 @@ void preload_sample(void *context);
 
 /*
  * How much of the stack [sp, end) the recorder needs: up to the innermost unchanged mark, or all of
- * it.
+ * it.  Call it for each sample, also for one on another stack, with sp = end_va: what the thread
+ * has left since the sample of the marks is no longer known.
  */
-uint64_t preload_marks_needed(const struct preload_thread *t, uint64_t sp, uint64_t end_va);
+uint64_t preload_marks_needed(struct preload_thread *t, uint64_t sp, uint64_t end_va);
+/* Call it for each sample with room for a record, before the record ends. */
+void preload_marks_sampled(struct preload_thread *t, uint64_t time_ns);
 
 /* ---- maps.c ---- */
 

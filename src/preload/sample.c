@@ -77,15 +77,17 @@ static size_t copy_stack(
 	return got > 0 ? (size_t)got : 0;
 }
 
-static size_t stack_wanted(const struct preload_thread *t, uint64_t sp)
+static size_t stack_wanted(struct preload_thread *t, uint64_t sp)
 {
-	size_t whole = t->stack_high_va - sp, needed;
+	bool is_other = sp < t->stack_low_va || sp >= t->stack_high_va;
+	uint64_t from_va = is_other ? t->stack_high_va : sp;
+	size_t whole = t->stack_high_va - from_va;
+	size_t needed = preload_marks_needed(t, from_va, t->stack_high_va);
 
-	if (sp < t->stack_low_va || sp >= t->stack_high_va)
+	if (is_other)
 		return STACK_OTHER;
 	if (whole <= STACK_USUAL)
 		return whole;
-	needed = preload_marks_needed(t, sp, t->stack_high_va);
 	return least(STACK_MAX(t), needed > STACK_USUAL ? needed : STACK_USUAL);
 }
 
@@ -146,6 +148,7 @@ static void take(
 		sample->regs[i] = (uint64_t)context->uc_mcontext.gregs[gregs[i]];
 	room = head + copy_stack(t, context, out + head, room - head);
 	*record = (struct preload_record){PRELOAD_SAMPLE, (uint32_t)room, now_ns, cpu_ns};
+	preload_marks_sampled(t, now_ns);
 	preload_lane_end(&t->lane, room);
 }
 

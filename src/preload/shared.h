@@ -66,6 +66,8 @@ struct preload_mark {
 struct preload_marks {
 	_Atomic uint32_t version;		  /* odd while the recorder writes */
 	uint32_t count;				  /* 0: the next sample should be whole */
+	uint64_t sample_ns;			  /* the sample of the marks, as in last_ns */
+	_Atomic uint64_t last_ns;		  /* the thread's: the time of its last sample */
 	struct preload_mark marks[PRELOAD_MARKS]; /* innermost first */
 };
 #define PRELOAD_MARKS_BYTES 8192u

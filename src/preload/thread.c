@@ -172,6 +172,7 @@ void preload_thread_begin(uint32_t kind, int32_t parent_pid, uint64_t low_va, ui
 	t->tid = (int)raw0(SYS_gettid);
 	t->stack_low_va = low_va;
 	t->stack_high_va = high_va;
+	t->marked = (struct preload_marked){0};
 	t->samples = 0;
 	prctl(PR_GET_NAME, t->name);
 	memcpy(start.name, t->name, sizeof(start.name));

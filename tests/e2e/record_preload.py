@@ -106,6 +106,15 @@ def test_holes_that_look_like_frames(folder):
 	assert cut <= 3 + r.stats["counted"] // 200, r.stats
 
 
+def test_frames_that_come_back(folder):
+	"""Samples wait for the recorder. What it knows of a stack when it walks one is from the sample before."""
+	r = record(folder, recording.program(folder, "returns"), harness.work(100), 12)
+	work = r.working({"down", "up"})
+	for name in ("down", "up"):
+		assert abs(r.share(name, stacks=work) - 0.5) < 0.08, (name, r.share(name, stacks=work))
+	assert r.stats["critical"] == 0, r.stats
+
+
 @harness.takes_long
 def test_children_by_fork_exec_and_vfork(folder):
 	program = recording.program(folder, "processes")

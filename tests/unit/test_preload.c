@@ -10,8 +10,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "preload/lane.h"
+#include "preload/preload.h"
 #include "record/engines/preload/preload_thread.h"
+#include "unwind/print.h"
 
 struct fixture {
 	struct preload_memory memory;
@@ -186,6 +187,122 @@ static void test_slots_are_taken_and_freed(void **state)
 	assert_int_equal(atomic_load(&f->memory.header->slots_used), 2);
 }
 
+/* ---- marks ---- */
+
+enum { STACK_WORDS = 1024, FRAME_WORDS = 8 };
+
+/* A thread with the fixture's slot, and its stack of frames of eight words. */
+struct thread {
+	struct preload_thread t;
+	uint64_t stack[STACK_WORDS];
+	uint64_t end_va;
+};
+
+static uint64_t *frame(struct thread *thread, size_t i)
+{
+	return &thread->stack[i * FRAME_WORDS];
+}
+
+static void begin_thread(struct fixture *f, struct thread *thread)
+{
+	*thread = (struct thread){.end_va = (uint64_t)(uintptr_t)(thread->stack + STACK_WORDS)};
+	for (size_t i = 0; i < STACK_WORDS; i++)
+		thread->stack[i] = i;
+	assert_true(put(f, 1, 100, 0));
+	preload_memory_release(&f->memory, 0, 1);
+	thread->t.lane = f->lane;
+}
+
+/* Marks that begin at these frames, one frame a slot, known from the sample at that time. */
+static void mark(struct fixture *f, struct thread *thread, const size_t first[], uint32_t count,
+	uint64_t sample_ns)
+{
+	struct preload_mark marks[PRELOAD_MARKS];
+
+	for (uint32_t m = 0; m < count; m++) {
+		for (size_t i = 0; i < PRELOAD_MARK_SLOTS; i++) {
+			const uint64_t *at = frame(thread, first[m] + i);
+
+			marks[m].slot_va[i] = (uint64_t)(uintptr_t)at;
+			marks[m].pc[i] = at[0];
+			marks[m].print[i] = unwind_print(at + 1);
+		}
+		marks[m].need_va =
+			(uint64_t)(uintptr_t)frame(thread, first[m] + PRELOAD_MARK_SLOTS);
+	}
+	preload_memory_mark(&f->memory, 0, &(struct preload_known){marks, count, sample_ns});
+}
+
+/* A sample with its sp at that frame: the frame up to which it is copied. */
+static size_t sample(struct thread *thread, size_t sp_frame, uint64_t time_ns)
+{
+	uint64_t sp = (uint64_t)(uintptr_t)frame(thread, sp_frame);
+	uint64_t needed = preload_marks_needed(&thread->t, sp, thread->end_va);
+
+	preload_marks_sampled(&thread->t, time_ns);
+	return sp_frame + needed / sizeof(uint64_t) / FRAME_WORDS;
+}
+
+enum { ALL = STACK_WORDS / FRAME_WORDS };
+static const size_t two[] = {8, 40};
+
+static void test_what_is_unchanged_is_not_copied(void **state)
+{
+	struct thread thread;
+
+	begin_thread(*state, &thread);
+	assert_int_equal(sample(&thread, 4, 100), ALL);
+	mark(*state, &thread, two, 2, 100);
+	assert_int_equal(preload_memory_last_ns(&((struct fixture *)*state)->memory, 0), 100);
+	assert_int_equal(sample(&thread, 4, 101), 24);
+	frame(&thread, 10)[1]++;
+	assert_int_equal(sample(&thread, 4, 102), 56);
+	frame(&thread, 41)[0]++;
+	assert_int_equal(sample(&thread, 4, 103), ALL);
+	preload_memory_mark(&((struct fixture *)*state)->memory, 0, &(struct preload_known){0});
+	assert_int_equal(sample(&thread, 4, 104), ALL);
+}
+
+/* The recorder walks what waits in order: to it, frames that come back are new. */
+static void test_frames_that_come_back_are_copied(void **state)
+{
+	struct thread thread;
+
+	begin_thread(*state, &thread);
+	sample(&thread, 4, 100);
+	mark(*state, &thread, two, 2, 100);
+	assert_int_equal(sample(&thread, 4, 101), 24);
+	/* Returned from, and called again. */
+	assert_int_equal(sample(&thread, 20, 102), 56);
+	assert_int_equal(sample(&thread, 4, 103), 56);
+	/* In another function meanwhile. */
+	frame(&thread, 41)[0]++;
+	assert_int_equal(sample(&thread, 4, 104), ALL);
+	frame(&thread, 41)[0]--;
+	assert_int_equal(sample(&thread, 4, 105), ALL);
+	/* Known again. */
+	mark(*state, &thread, two, 2, 105);
+	assert_int_equal(sample(&thread, 4, 106), 24);
+	/* On another stack meanwhile. */
+	preload_marks_needed(&thread.t, thread.end_va, thread.end_va);
+	preload_marks_sampled(&thread.t, 107);
+	assert_int_equal(sample(&thread, 4, 108), ALL);
+}
+
+static void test_marks_of_an_earlier_sample_are_not_used(void **state)
+{
+	struct thread thread;
+
+	begin_thread(*state, &thread);
+	sample(&thread, 4, 100);
+	sample(&thread, 60, 101);
+	mark(*state, &thread, two, 2, 100);
+	assert_int_equal(sample(&thread, 4, 102), ALL);
+	assert_int_equal(sample(&thread, 4, 103), ALL);
+	mark(*state, &thread, two, 2, 103);
+	assert_int_equal(sample(&thread, 4, 104), 24);
+}
+
 /* ---- weights ---- */
 
 static void test_weights_add_up_to_the_time(void **state)
@@ -254,6 +371,9 @@ int main(void)
 		WITH_MEMORY(test_a_wild_head_is_counted_and_passed),
 		WITH_MEMORY(test_a_wild_tail_stops_the_writer_only),
 		WITH_MEMORY(test_slots_are_taken_and_freed),
+		WITH_MEMORY(test_what_is_unchanged_is_not_copied),
+		WITH_MEMORY(test_frames_that_come_back_are_copied),
+		WITH_MEMORY(test_marks_of_an_earlier_sample_are_not_used),
 		cmocka_unit_test(test_weights_add_up_to_the_time),
 		cmocka_unit_test(test_short_threads_share_fairly),
 		cmocka_unit_test(test_time_before_a_late_first_sample_is_its_own),

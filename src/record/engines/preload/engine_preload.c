@@ -253,11 +253,12 @@ static void tell_wants(
 		return;
 	thread = process_table_thread(e->recording->processes, p, sample->tid, sample->time_ns);
 	if (other)
-		preload_want_other(&e->memory, slot, thread->history, sample->stack_size);
+		preload_want_other(&e->peers[slot].want, &e->memory, slot, thread->history,
+			sample->stack_size);
 	else
 		preload_want_next(&e->peers[slot].want, &e->memory, slot,
-			&(struct preload_walked){thread->history, sample->stack_size,
-				e->recording->snapshot.memory.asked});
+			&(struct preload_walked){sample->time_ns, thread->history,
+				sample->stack_size, e->recording->snapshot.memory.asked});
 }
 
 static void take_sample(struct engine_preload *e, uint32_t slot, const struct preload_record *head,

@@ -272,29 +272,30 @@ void preload_memory_release(struct preload_memory *m, uint32_t slot, uint32_t co
 }
 
 /* During the write, the thread sees an odd version and reads nothing. */
-static void mark_as_file(const struct preload_memory *m, uint32_t slot,
-	const struct preload_mark *marks, uint32_t count)
+static void mark_as_file(
+	const struct preload_memory *m, uint32_t slot, const struct preload_known *known)
 {
 	off_t at = (off_t)(PRELOAD_DATA_OFF + slot * PRELOAD_DATA_BYTES);
-	uint32_t head[2] = {0, count};
+	uint32_t head[2] = {0, known->count};
 
 	if (pread(m->fd, head, sizeof(head[0]), at) != sizeof(head[0]))
 		return;
 	head[0] |= 1;
-	if (pwrite(m->fd, head, sizeof(head), at) != sizeof(head))
+	if (pwrite(m->fd, head, sizeof(head), at) != sizeof(head) ||
+		pwrite(m->fd, &known->sample_ns, sizeof(known->sample_ns),
+			at + (off_t)offsetof(struct preload_marks, sample_ns)) < 0)
 		return;
-	if (count > 0 && pwrite(m->fd, marks, count * sizeof(*marks),
-				 at + (off_t)offsetof(struct preload_marks, marks)) < 0)
+	if (known->count > 0 && pwrite(m->fd, known->marks, known->count * sizeof(*known->marks),
+					at + (off_t)offsetof(struct preload_marks, marks)) < 0)
 		return;
 	head[0]++;
 	(void)!pwrite(m->fd, head, sizeof(head[0]), at);
 }
 
-void preload_memory_mark(
-	struct preload_memory *m, uint32_t slot, const struct preload_mark *marks, uint32_t count)
+void preload_memory_mark(struct preload_memory *m, uint32_t slot, const struct preload_known *known)
 {
 	if (!m->data) {
-		mark_as_file(m, slot, marks, count);
+		mark_as_file(m, slot, known);
 		return;
 	}
 	struct preload_marks *shared =
@@ -303,10 +304,22 @@ void preload_memory_mark(
 
 	atomic_store(&shared->version, version);
 	atomic_thread_fence(memory_order_release);
-	shared->count = count;
-	if (count > 0)
-		memcpy(shared->marks, marks, count * sizeof(*marks));
+	shared->count = known->count;
+	shared->sample_ns = known->sample_ns;
+	if (known->count > 0)
+		memcpy(shared->marks, known->marks, known->count * sizeof(*known->marks));
 	atomic_store_explicit(&shared->version, version + 1, memory_order_release);
+}
+
+uint64_t preload_memory_last_ns(const struct preload_memory *m, uint32_t slot)
+{
+	uint64_t at = slot * PRELOAD_DATA_BYTES + offsetof(struct preload_marks, last_ns);
+	uint64_t last_ns = 0;
+
+	if (m->data)
+		return atomic_load_explicit(
+			(_Atomic uint64_t *)(void *)(m->data + at), memory_order_acquire);
+	return data_read(m, at, &last_ns, sizeof(last_ns)) ? last_ns : 0;
 }
 
 void preload_memory_count_lost(struct preload_memory *m, uint32_t slot)
@@ -340,7 +353,7 @@ static void give_back(const struct preload_memory *m, uint32_t slot)
 void preload_memory_free(struct preload_memory *m, uint32_t slot)
 {
 	preload_memory_count_lost(m, slot);
-	preload_memory_mark(m, slot, NULL, 0);
+	preload_memory_mark(m, slot, &(struct preload_known){0});
 	give_back(m, slot);
 	atomic_store(&m->slots[slot].pid, 0);
 	atomic_store(&m->slots[slot].owner, 0);

@@ -54,12 +54,17 @@ bool preload_memory_peek(
 const uint8_t *preload_memory_copy(struct preload_memory *m, uint32_t slot, uint32_t i);
 /* Releases the oldest `count` records. */
 void preload_memory_release(struct preload_memory *m, uint32_t slot, uint32_t count);
-/*
- * Tells the slot's thread which parts of its stack are known.  Without marks, its next sample
- * should be whole.
- */
+/* Which parts of a thread's stack are known, from its sample at that time. */
+struct preload_known {
+	const struct preload_mark *marks;
+	uint32_t count; /* 0: nothing; the next sample should be whole */
+	uint64_t sample_ns;
+};
+/* Tells the slot's thread. */
 void preload_memory_mark(
-	struct preload_memory *m, uint32_t slot, const struct preload_mark *marks, uint32_t count);
+	struct preload_memory *m, uint32_t slot, const struct preload_known *known);
+/* The time of the thread's last sample, which may not have been taken yet. */
+uint64_t preload_memory_last_ns(const struct preload_memory *m, uint32_t slot);
 /* Adds the slot's losses since the last call to m->lost_total. */
 void preload_memory_count_lost(struct preload_memory *m, uint32_t slot);
 /* The thread that owns a slot; 0: none. */

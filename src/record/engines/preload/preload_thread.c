@@ -79,7 +79,14 @@ static bool wants_whole(struct preload_want *want, const struct unwind_history *
 	return true;
 }
 
-static void mark(struct preload_memory *memory, uint32_t slot, const struct unwind_history *history)
+static void want_whole(struct preload_want *want, struct preload_memory *memory, uint32_t slot)
+{
+	want->has_marks = false;
+	preload_memory_mark(memory, slot, &(struct preload_known){0});
+}
+
+static void mark(struct preload_want *want, struct preload_memory *memory, uint32_t slot,
+	const struct unwind_history *history)
 {
 	struct exact_mark marks[EXACT_MARKS];
 	uint32_t count = exact_marks_choose(history, marks);
@@ -87,7 +94,17 @@ static void mark(struct preload_memory *memory, uint32_t slot, const struct unwi
 	_Static_assert(sizeof(struct exact_mark) == sizeof(struct preload_mark) &&
 			       EXACT_MARKS == PRELOAD_MARKS,
 		"marks are the same for all");
-	preload_memory_mark(memory, slot, (const struct preload_mark *)(const void *)marks, count);
+	want->has_marks = true;
+	preload_memory_mark(memory, slot,
+		&(struct preload_known){
+			(const struct preload_mark *)(const void *)marks, count, want->sample_ns});
+}
+
+/* Marks for an earlier sample would come too late: they wait until the last one was walked. */
+static bool is_last(
+	const struct preload_want *want, const struct preload_memory *memory, uint32_t slot)
+{
+	return preload_memory_last_ns(memory, slot) == want->sample_ns;
 }
 
 void preload_want_next(struct preload_want *want, struct preload_memory *memory, uint32_t slot,
@@ -96,24 +113,29 @@ void preload_want_next(struct preload_want *want, struct preload_memory *memory,
 	bool was_misled = want->has_marks && walked->was_short;
 
 	want->samples++;
+	want->sample_ns = walked->time_ns;
 	if (walked->stack_bytes > want->largest_bytes)
 		want->largest_bytes = walked->stack_bytes;
 	if (was_misled)
 		marks_trust_lose(&want->trust);
 	else if (walked->stack_bytes < SHALLOW_BYTES)
 		return;
-	want->has_marks = marks_trust_ask(&want->trust) && !wants_whole(want, walked->history);
-	if (want->has_marks)
-		mark(memory, slot, walked->history);
+	if (!marks_trust_ask(&want->trust))
+		want_whole(want, memory, slot);
+	else if (!is_last(want, memory, slot))
+		return;
+	else if (wants_whole(want, walked->history))
+		want_whole(want, memory, slot);
 	else
-		preload_memory_mark(memory, slot, NULL, 0);
+		mark(want, memory, slot, walked->history);
 }
 
-void preload_want_other(struct preload_memory *memory, uint32_t slot,
+void preload_want_other(struct preload_want *want, struct preload_memory *memory, uint32_t slot,
 	const struct unwind_history *history, size_t stack_bytes)
 {
-	if (stack_bytes < SHALLOW_BYTES || unwind_history_check_due(history))
-		preload_memory_mark(memory, slot, NULL, 0);
+	if (stack_bytes < SHALLOW_BYTES || unwind_history_check_due(history) ||
+		!is_last(want, memory, slot))
+		want_whole(want, memory, slot);
 	else
-		mark(memory, slot, history);
+		mark(want, memory, slot, history);
 }

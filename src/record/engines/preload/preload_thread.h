@@ -56,12 +56,14 @@ struct preload_want {
 	/* Since then: samples, and the largest copy of the stack. */
 	uint32_t samples;
 	size_t largest_bytes;
-	bool has_marks; /* the next sample is taken with marks */
+	bool has_marks;	    /* the next sample is taken with marks */
+	uint64_t sample_ns; /* the time of the last sample that was walked */
 	struct marks_trust trust;
 };
 
 /* A sample of the thread was walked, giving this history. */
 struct preload_walked {
+	uint64_t time_ns;
 	const struct unwind_history *history;
 	size_t stack_bytes; /* of stack in the sample */
 	bool was_short;	    /* the walk needed more */
@@ -69,7 +71,7 @@ struct preload_walked {
 void preload_want_next(struct preload_want *want, struct preload_memory *memory, uint32_t slot,
 	const struct preload_walked *walked);
 /* The same after a stack that was read from outside. */
-void preload_want_other(struct preload_memory *memory, uint32_t slot,
+void preload_want_other(struct preload_want *want, struct preload_memory *memory, uint32_t slot,
 	const struct unwind_history *history, size_t stack_bytes);
 
 #endif

@@ -250,12 +250,13 @@ static int64_t ahead_most_ns(const struct preload_wake *w)
 	return AHEAD_MAX * (int64_t)w->interval_ns;
 }
 
-static void tell_wants(struct preload_wake *w, uint32_t slot, struct thread *thread, size_t size)
+static void tell_wants(struct preload_wake *w, uint32_t slot, const struct thread *thread,
+	const struct perf_sample *sample)
 {
 	if (thread->history)
 		preload_want_next(&w->sleepers[slot].want, &w->memory, slot,
-			&(struct preload_walked){
-				thread->history, size, w->recording->snapshot.memory.asked});
+			&(struct preload_walked){sample->time_ns, thread->history,
+				sample->stack_size, w->recording->snapshot.memory.asked});
 }
 
 static void take_sample(struct preload_wake *w, uint32_t slot, const struct preload_record *head,
@@ -288,7 +289,7 @@ static void take_sample(struct preload_wake *w, uint32_t slot, const struct prel
 	snapshot->is_copied = false;
 	if (sleeper->ahead_ns > -ahead_most_ns(w))
 		sleeper->ahead_ns -= (int64_t)w->interval_ns;
-	tell_wants(w, slot, place.thread, sample.stack_size);
+	tell_wants(w, slot, place.thread, &sample);
 	w->took(w->context, place, &sample, regs.took_ns < SECOND_NS ? regs.took_ns : 0);
 }
 
