@@ -34,6 +34,8 @@ struct unwind_history {
 	VEC(struct kept_frame) frames; /* outermost first */
 	uint64_t generation;	       /* generation of the space in which they were walked */
 	uint64_t walk_generation;      /* generation of the space of the current walk */
+	bool is_usable;		       /* the frames are valid in that space */
+	bool has_unknown;	       /* some are in no mapping, or in one that was not open */
 	size_t next;		       /* the number of frames that can still be recognised */
 	size_t run;		       /* the number of frames recognised in a row */
 	size_t unchecked;	       /* reuses since the last one that was checked */
@@ -74,12 +76,19 @@ struct unwind_kept unwind_history_frame(const struct unwind_history *history, si
 	return (struct unwind_kept){f->pc, f->sp, f->print, f->flags == 0};
 }
 
-void history_begin(struct unwind_history *history, uint64_t generation)
+/* Added code changes nothing in a stack whose code was all known. */
+static bool is_valid_in(const struct unwind_history *history, const struct unwind_space *space)
 {
-	bool usable = !history->distrusted && history->generation == generation;
+	if (history->generation == space->generation)
+		return true;
+	return !history->has_unknown && history->generation >= space->intact_since;
+}
 
-	history->walk_generation = generation;
-	history->next = usable ? history->frames.count : 0;
+void history_begin(struct unwind_history *history, const struct unwind_space *space)
+{
+	history->walk_generation = space->generation;
+	history->is_usable = is_valid_in(history, space);
+	history->next = history->is_usable && !history->distrusted ? history->frames.count : 0;
 	history->run = 0;
 }
 
@@ -179,10 +188,12 @@ void unwind_history_keep(struct unwind_history *history, const struct unwind_sta
 	if ((stack->end != UNWIND_ROOT && stack->end != UNWIND_REUSED) || stack->guessed)
 		return;
 	history->frames.count = stack->end == UNWIND_REUSED ? stack->reused : 0;
+	history->has_unknown &= stack->end == UNWIND_REUSED;
 	history->generation = history->walk_generation;
 	vec_reserve(&history->frames, history->frames.count + stack->count);
 	for (size_t i = stack->count; i-- > 0;) {
 		const struct unwind_frame *f = &stack->frames[i];
+		history->has_unknown |= (f->object & UNWIND_PENDING) != 0;
 		history->frames.data[history->frames.count++] =
 			(struct kept_frame){f->pc, f->sp, f->bp, f->print, f->node, f->flags};
 	}
@@ -191,7 +202,7 @@ void unwind_history_keep(struct unwind_history *history, const struct unwind_sta
 bool unwind_history_ends_like(
 	const struct unwind_history *history, const struct unwind_stack *stack, size_t inner)
 {
-	if (history->generation != history->walk_generation || inner >= stack->count ||
+	if (!history->is_usable || inner >= stack->count ||
 		stack->count - inner > history->frames.count)
 		return false;
 	for (size_t i = inner; i < stack->count; i++)

@@ -13,8 +13,8 @@ enum {
 	FRAME_ODD = 2,	       /* its pc was not found right below its sp */
 };
 
-/* Begins a walk in a space of this generation. */
-void history_begin(struct unwind_history *history, uint64_t generation);
+/* Begins a walk in this space. */
+void history_begin(struct unwind_history *history, const struct unwind_space *space);
 
 /*
  * Passes the walk's next frame, from the leaf outwards.  True: enough frames in a row match the

@@ -17,6 +17,7 @@ void unwind_space_touch(struct unwind_space *space)
 	static _Atomic uint64_t last;
 
 	space->generation = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+	space->intact_since = space->generation;
 }
 
 void unwind_space_init(struct unwind_space *space)
@@ -86,12 +87,26 @@ static size_t cut(struct unwind_space *space, uint64_t low_va, uint64_t high_va)
 	return first;
 }
 
+static bool is_free(const struct unwind_space *space, uint64_t low_va, uint64_t high_va)
+{
+	size_t i = first_above(space, low_va);
+
+	return i == space->count || space->mappings[i].low_va >= high_va;
+}
+
 void unwind_space_add(struct unwind_space *space, struct unwind_mapping mapping)
 {
+	uint64_t intact_since = space->intact_since;
+
 	if (mapping.low_va >= mapping.high_va)
 		return;
+	bool is_more = is_free(space, mapping.low_va, mapping.high_va) ||
+		       unwind_space_has(space, &mapping);
+
 	insert(space, cut(space, mapping.low_va, mapping.high_va), &mapping);
 	unwind_space_touch(space);
+	if (is_more)
+		space->intact_since = intact_since;
 }
 
 void unwind_space_remove(struct unwind_space *space, uint64_t low_va, uint64_t high_va)

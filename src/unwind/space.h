@@ -29,8 +29,10 @@ struct unwind_space {
 	const struct arch *arch;	 /* of the process */
 	struct unwind_mapping *mappings; /* sorted, disjoint */
 	size_t count, capacity;
-	uint64_t generation; /* unique to this state of this space, within this sonde process;
+	uint64_t generation;   /* unique to this state of this space, within this sonde process;
 			      * caches use it as a key */
+	uint64_t intact_since; /* the generation since which code was only added: what was
+				* walked since then would be walked likewise now */
 };
 
 /* Initializes an empty space, for the processor that sonde was built for. */

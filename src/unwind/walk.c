@@ -653,7 +653,7 @@ void unwind_walk(struct unwind_walker *walker, const struct unwind_space *space,
 	*stack = (struct unwind_stack){0};
 	check_epoch(walker, space);
 	if (history)
-		history_begin(history, space->generation);
+		history_begin(history, space);
 	walker->frames.count = 0;
 	stack->end = walk(&w);
 	stack->outer_sp = w.regs.value[UNWIND_REG_SP];

@@ -128,6 +128,45 @@ static void test_no_reuse(void **state)
 	deep_deinit(&d);
 }
 
+/* More code changes nothing in a stack that is known; other code in its place does. */
+static void test_code_that_comes_and_goes(void **state)
+{
+	struct deep d;
+
+	(void)state;
+	deep_init(&d, 200);
+	deep_fill(&d, 0, 200, 1);
+	deep_walk(&d, 200);
+	struct unwind_mapping own = *unwind_space_find(&d.s.space, code_va(FN_SP16));
+	struct unwind_mapping more = {.low_va = 0x1000, .high_va = 0x3000, .object = 7};
+	struct unwind_mapping pending = more;
+
+	pending.object |= UNWIND_PENDING;
+	unwind_space_add(&d.s.space, pending);
+	/* No memory for a whole walk, as with a copy up to what is known. */
+	uint64_t high_va = d.s.memory.high_va;
+
+	d.s.memory.high_va = word_va(d.top - 2 * 100);
+	deep_walk(&d, 200);
+	assert_int_equal(d.s.stack.end, UNWIND_REUSED);
+	unwind_space_add(&d.s.space, more);
+	unwind_space_add(&d.s.space, own);
+	deep_walk(&d, 200);
+	assert_int_equal(d.s.stack.end, UNWIND_REUSED);
+	d.s.memory.high_va = high_va;
+	/* In place of a part of the first. */
+	more.low_va = 0x2000;
+	unwind_space_add(&d.s.space, more);
+	deep_walk(&d, 200);
+	assert_int_equal(d.s.stack.end, UNWIND_ROOT);
+	unwind_space_remove(&d.s.space, 0x2000, 0x3000);
+	deep_walk(&d, 200);
+	assert_int_equal(d.s.stack.end, UNWIND_ROOT);
+	deep_walk(&d, 200);
+	assert_int_equal(d.s.stack.end, UNWIND_REUSED);
+	deep_deinit(&d);
+}
+
 /* Only a frame far outside has changed: the check must find it. */
 static void test_mismatch(void **state)
 {
@@ -258,6 +297,7 @@ int main(void)
 		cmocka_unit_test(test_reuse),
 		cmocka_unit_test(test_reuse_all),
 		cmocka_unit_test(test_no_reuse),
+		cmocka_unit_test(test_code_that_comes_and_goes),
 		cmocka_unit_test(test_mismatch),
 		cmocka_unit_test(test_truncated_is_not_kept),
 		cmocka_unit_test(test_reuse_beyond_memory),
