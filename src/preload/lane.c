@@ -65,6 +65,18 @@ void preload_lane_refuse(struct preload_lane *lane)
 	atomic_fetch_add(&lane->header->refused, 1);
 }
 
+static struct preload_place *place_of(const struct preload_lane *lane, uint32_t record)
+{
+	return (struct preload_place *)(void *)(lane->data + PRELOAD_PLACES_OFF) +
+	       record % PRELOAD_RECORDS;
+}
+
+/* The program may have written over the places. */
+static bool is_sane(const struct preload_lane *lane, uint32_t offset)
+{
+	return offset >= PRELOAD_RECORDS_OFF && offset < lane->data_bytes;
+}
+
 /* Finds unused space [*begin, *end) in the data. */
 static bool find_room(const struct preload_lane *lane, size_t least, uint64_t *begin, uint64_t *end)
 {
@@ -73,19 +85,21 @@ static bool find_room(const struct preload_lane *lane, size_t least, uint64_t *b
 
 	if (waiting >= PRELOAD_RECORDS)
 		return false;
-	*begin = PRELOAD_MARKS_BYTES;
+	*begin = PRELOAD_RECORDS_OFF;
 	*end = lane->data_bytes;
 	if (waiting == 0)
 		return true;
-	const struct preload_place *first = &lane->places[tail % PRELOAD_RECORDS];
-	const struct preload_place *last = &lane->places[(lane->head - 1) % PRELOAD_RECORDS];
+	uint32_t first = ((volatile struct preload_place *)place_of(lane, tail))->offset;
+	const struct preload_place *last = &lane->last;
 	uint64_t after = (last->offset + (uint64_t)last->size + ALIGN - 1) / ALIGN * ALIGN;
 
-	if (first->offset <= last->offset && after + least <= lane->data_bytes) {
+	if (!is_sane(lane, first))
+		return false;
+	if (first <= last->offset && after + least <= lane->data_bytes) {
 		*begin = after;
 	} else {
-		*begin = first->offset <= last->offset ? PRELOAD_MARKS_BYTES : after;
-		*end = first->offset;
+		*begin = first <= last->offset ? PRELOAD_RECORDS_OFF : after;
+		*end = first;
 	}
 	return *begin + least <= *end;
 }
@@ -123,10 +137,8 @@ uint8_t *preload_lane_begin(struct preload_lane *lane, size_t least, size_t most
 
 void preload_lane_end(struct preload_lane *lane, size_t size)
 {
-	struct preload_place place = {lane->begin, (uint32_t)size};
-	uint32_t i = lane->head % PRELOAD_RECORDS;
-
-	lane->places[i] = lane->slot->places[i] = place;
+	lane->last = (struct preload_place){lane->begin, (uint32_t)size};
+	*place_of(lane, lane->head) = lane->last;
 	atomic_store_explicit(&lane->slot->head, ++lane->head, memory_order_release);
 	atomic_fetch_or(
 		&lane->header->fresh[lane->number / 64], UINT64_C(1) << (lane->number % 64));

@@ -14,11 +14,11 @@ struct preload_lane {
 	struct preload_slot *slot;
 	uint8_t *data;
 	uint64_t data_bytes;
-	uint32_t number;			      /* of the slot */
-	uint32_t head;				      /* own copy of the slot's */
-	uint32_t begin;				      /* of the current record */
-	uint64_t backed_bytes;			      /* of the data: bytes that have memory */
-	struct preload_place places[PRELOAD_RECORDS]; /* own copy of the slot's */
+	uint32_t number;	   /* of the slot */
+	uint32_t head;		   /* own copy of the slot's */
+	uint32_t begin;		   /* of the current record */
+	uint64_t backed_bytes;	   /* of the data: bytes that have memory */
+	struct preload_place last; /* own copy of the last record's */
 };
 
 /*

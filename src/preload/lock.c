@@ -1,6 +1,6 @@
 /*
  * mlockall: a program that locks all its mappings would also lock, and so allocate, the library's
- * 32 GB of holes.  So before the call, all slots except those of its own threads are unmapped;
+ * 64 GB of holes.  So before the call, all slots except those of its own threads are unmapped;
  * threads created afterwards are not sampled.
  */
 #include "preload/preload.h"

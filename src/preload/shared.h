@@ -9,8 +9,9 @@
  *
  * Each slot belongs to one thread: only the thread writes records to it, and only the recorder
  * removes them.  So neither ever waits for the other, and a thread that is killed in the middle of
- * a record does no harm.  A record can be anywhere in the slot's data; `places` is a ring of their
- * positions.  Each side tracks its own state, and trusts only what it has checked in this memory.
+ * a record does no harm.  A slot's data begins with marks and with places, a ring of the positions
+ * of records; each record can be anywhere behind these.  Each side tracks its own state, and trusts
+ * only what it has checked in this memory.
  */
 
 #include <stdatomic.h>
@@ -22,9 +23,13 @@
 /* If such a file is not possible: a System V segment, whose number follows this prefix. */
 #define PRELOAD_SEGMENT "shm:"
 
-#define PRELOAD_SLOTS	   4096
-#define PRELOAD_RECORDS	   64 /* waiting in a slot; a power of two */
-#define PRELOAD_DATA_BYTES ((uint64_t)8 << 20)
+#define PRELOAD_SLOTS 4096
+/*
+ * How many records may wait in a slot, a power of two; and the room for them.  On a busy machine
+ * the recorder may get no CPU for 0.1 s, and a sample of a deep stack has some 100 KB.
+ */
+#define PRELOAD_RECORDS	   256
+#define PRELOAD_DATA_BYTES ((uint64_t)16 << 20)
 #define PRELOAD_SLOTS_OFF  4096
 #define PRELOAD_DATA_OFF   (PRELOAD_SLOTS_OFF + PRELOAD_SLOTS * sizeof(struct preload_slot))
 #define PRELOAD_FILE_BYTES (PRELOAD_DATA_OFF + PRELOAD_SLOTS * PRELOAD_DATA_BYTES)
@@ -75,6 +80,8 @@ struct preload_marks {
 struct preload_place {
 	uint32_t offset, size; /* in the slot's data */
 };
+#define PRELOAD_PLACES_OFF  PRELOAD_MARKS_BYTES
+#define PRELOAD_RECORDS_OFF (PRELOAD_PLACES_OFF + PRELOAD_RECORDS * sizeof(struct preload_place))
 
 struct preload_slot {
 	_Alignas(64) _Atomic uint32_t
@@ -83,7 +90,6 @@ struct preload_slot {
 	_Atomic uint32_t head; /* number of records written; the thread's */
 	_Atomic uint32_t tail; /* number of records removed; the recorder's */
 	_Atomic uint32_t lost; /* samples without room; the thread's */
-	struct preload_place places[PRELOAD_RECORDS];
 };
 
 enum preload_record_type {
@@ -128,6 +134,7 @@ struct preload_sample {
 };
 
 _Static_assert(sizeof(struct preload_header) <= PRELOAD_SLOTS_OFF, "the header has one page");
+_Static_assert(sizeof(struct preload_slot) % 64 == 0, "slots share no cache line");
 _Static_assert(sizeof(struct preload_marks) <= PRELOAD_MARKS_BYTES, "marks have their room");
 _Static_assert(PRELOAD_DATA_OFF % 4096 == 0, "data begins on a page");
 

@@ -116,6 +116,31 @@ def test_frames_that_come_back(folder):
 
 
 @harness.takes_long
+def test_frames_that_come_back(folder):
+	"""Samples wait for the recorder. What it knows of a stack when it walks one is from the sample before."""
+	r = record(folder, recording.program(folder, "returns"), harness.work(100), 12)
+	work = r.working({"down", "up"})
+	for name in ("down", "up"):
+		assert abs(r.share(name, stacks=work) - 0.5) < 0.08, (name, r.share(name, stacks=work))
+	assert r.stats["critical"] == 0, r.stats
+
+
+@harness.takes_long
+def test_a_recorder_that_gets_no_cpu(folder):
+	"""Samples wait for it, two hundred and more: only what the program used beyond that is lost."""
+	running = recording.start(folder, recording.program(folder, "shares"), harness.work(1000, least=1000), options=PRELOAD)
+	pid = running.process.pid
+	before = recording.wait_for_work(pid, 0.1)
+	os.kill(pid, signal.SIGSTOP)
+	recording.wait_for_work(pid, before + 0.15)
+	os.kill(pid, signal.SIGCONT)
+	used = recording.children_seconds(pid) - before
+	assert running.end() == 0, running.err
+	lost = running.recording.stats["lost"]
+	assert lost <= max(0, used * 1e9 / recording.INTERVAL_NS - 200), (lost, used)
+
+
+@harness.takes_long
 def test_children_by_fork_exec_and_vfork(folder):
 	program = recording.program(folder, "processes")
 	r = record(folder, program, harness.work(800))

@@ -31,12 +31,11 @@ static uint8_t *find_memory(void)
 
 static void *scribble(void *memory)
 {
-	struct preload_slot *slot =
-		(struct preload_slot *)(void *)((uint8_t *)memory + PRELOAD_SLOTS_OFF);
+	uint8_t *places = (uint8_t *)memory + PRELOAD_DATA_OFF + PRELOAD_PLACES_OFF;
 	struct timespec pause = {.tv_nsec = 100000};
 
 	while (memory && !over) {
-		memset(slot->places, 0xff, sizeof(slot->places));
+		memset(places, 0xff, PRELOAD_RECORDS_OFF - PRELOAD_PLACES_OFF);
 		nanosleep(&pause, NULL);
 	}
 	return NULL;

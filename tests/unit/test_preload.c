@@ -133,7 +133,7 @@ static void test_places_outside_of_the_data_are_no_records(void **state)
 
 	put(f, 1, 100, 1);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		f->memory.slots[0].places[0] = bad[i];
+		memcpy(f->memory.data + PRELOAD_PLACES_OFF, &bad[i], sizeof(bad[i]));
 		assert_false(preload_memory_peek(&f->memory, 0, 0, &head));
 		assert_null(preload_memory_copy(&f->memory, 0, 0));
 	}
@@ -145,7 +145,7 @@ static void test_a_size_that_has_changed_is_noticed(void **state)
 	struct preload_record head;
 
 	put(f, 1, 100, 1);
-	((struct preload_record *)(void *)(f->memory.data + PRELOAD_MARKS_BYTES))->size = 1 << 30;
+	((struct preload_record *)(void *)(f->memory.data + PRELOAD_RECORDS_OFF))->size = 1 << 30;
 	assert_false(preload_memory_peek(&f->memory, 0, 0, &head));
 	assert_null(preload_memory_copy(&f->memory, 0, 0));
 }
@@ -168,6 +168,21 @@ static void test_a_wild_tail_stops_the_writer_only(void **state)
 	put(f, 1, 100, 1);
 	atomic_store(&f->memory.slots[0].tail, 0x80000000u);
 	assert_false(put(f, 2, 100, 1));
+}
+
+/* What the program writes over places leads the writer nowhere else. */
+static void test_a_wild_place_stops_the_writer_only(void **state)
+{
+	static const uint32_t wild[] = {0, PRELOAD_RECORDS_OFF - 1, PRELOAD_DATA_BYTES, UINT32_MAX};
+	struct fixture *f = *state;
+
+	put(f, 1, 100, 1);
+	for (size_t i = 0; i < sizeof(wild) / sizeof(wild[0]); i++) {
+		memcpy(f->memory.data + PRELOAD_PLACES_OFF, &wild[i], sizeof(wild[i]));
+		assert_false(put(f, 2, 100, 1));
+	}
+	preload_memory_release(&f->memory, 0, 1);
+	assert_true(put(f, 3, 100, 1));
 }
 
 static void test_slots_are_taken_and_freed(void **state)
@@ -370,6 +385,7 @@ int main(void)
 		WITH_MEMORY(test_a_size_that_has_changed_is_noticed),
 		WITH_MEMORY(test_a_wild_head_is_counted_and_passed),
 		WITH_MEMORY(test_a_wild_tail_stops_the_writer_only),
+		WITH_MEMORY(test_a_wild_place_stops_the_writer_only),
 		WITH_MEMORY(test_slots_are_taken_and_freed),
 		WITH_MEMORY(test_what_is_unchanged_is_not_copied),
 		WITH_MEMORY(test_frames_that_come_back_are_copied),

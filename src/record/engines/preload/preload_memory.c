@@ -1,5 +1,5 @@
 /*
- * The memory is a sparse memfd of 32 GB, sealed so that nobody can shrink it while we use it.
+ * The memory is a sparse memfd of 64 GB, sealed so that nobody can shrink it while we use it.
  * Pages are allocated at the first write, and those filled by a thread with a deep stack are
  * released when its slot is freed.
  *
@@ -224,10 +224,14 @@ uint32_t preload_memory_waiting(struct preload_memory *m, uint32_t slot)
 static bool record_place(
 	const struct preload_memory *m, uint32_t slot, uint32_t i, uint64_t *at, size_t *size)
 {
-	const volatile struct preload_place *shared =
-		&m->slots[slot].places[(m->tail[slot] + i) % PRELOAD_RECORDS];
-	struct preload_place place = {shared->offset, shared->size};
+	uint64_t of_place = slot * PRELOAD_DATA_BYTES + PRELOAD_PLACES_OFF +
+			    (m->tail[slot] + i) % PRELOAD_RECORDS * sizeof(struct preload_place);
+	struct preload_place place;
 
+	if (!data_read(m, of_place, &place, sizeof(place)))
+		return false;
+	/* Or the compiler might read it again after the check. */
+	atomic_signal_fence(memory_order_seq_cst);
 	if (place.size < sizeof(struct preload_record) || place.size > PRELOAD_DATA_BYTES ||
 		place.offset > PRELOAD_DATA_BYTES - place.size)
 		return false;
