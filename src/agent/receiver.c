@@ -207,7 +207,7 @@ struct error *receiver_start(
 		return error_system(errno, "%s", r->folder);
 	err = start(r, spool, &is_listening);
 	if (err == NULL && !is_listening)
-		err = error_new(ERROR_SYSTEM, "no profiles can be taken at %s", options->address);
+		err = error_new(ERROR_SYSTEM, "cannot accept profiles at %s", options->address);
 	return err;
 }
 

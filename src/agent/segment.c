@@ -58,9 +58,8 @@ static void write_news(struct capture_writer *w, const struct segment_news *news
 
 	if (news->paused_ns > 0) {
 		snprintf(text, sizeof(text),
-			"the agent did not sample for %.3f s before this segment: by its budget, "
-			"or "
-			"as the machine was too busy",
+			"the agent did not sample for %.3f s before this segment: its budget was "
+			"used up, or the machine was too busy",
 			(double)news->paused_ns / 1e9);
 		note_lost(w, 1, text, text);
 	}

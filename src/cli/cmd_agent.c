@@ -92,7 +92,7 @@ static const struct option_row listen_rows[] = {
 		"take OTLP and Pyroscope's pushes over HTTP, and answer /metrics, at HOST:PORT, "
 		":PORT or a socket's path"},
 	{OPTION_TOKEN, 0, "token", VALUE_FILE, "FILE", {0},
-		"what clients must send, 'Authorization: Bearer TOKEN'; needed but for 127.0.0.1"},
+		"accept only clients that send the token in FILE; needed except at 127.0.0.1"},
 	{0},
 };
 
@@ -151,7 +151,7 @@ static struct error *set_every(struct agent_settings *s, const char *value)
 	struct error *err = value_time(value, &every_ns);
 
 	if (!err && (every_ns < EVERY_MIN_NS || every_ns > EVERY_MAX_NS))
-		err = error_new(ERROR_USAGE, "'%s' is not from 1s to 1h", value);
+		err = error_new(ERROR_USAGE, "expected 1s to 1h, found '%s'", value);
 	if (!err)
 		s->every_ns = every_ns;
 	return err;

@@ -40,19 +40,20 @@ struct push_command {
 
 static const struct option_row push_rows[] = {
 	{OPTION_SERVICE, 0, "service", VALUE_TEXT, "NAME", {0},
-		"whose profile it is (default: the samples' label service, or the command's name)"},
+		"the service that was profiled (default: the samples' label service, or the "
+		"command)"},
 	{OPTION_HOST, 0, "host", VALUE_TEXT, "NAME", {0},
 		"where it was recorded (default: as the file says, or this machine)"},
 	{OPTION_LABEL, 0, "label", VALUE_TEXT, "KEY=VALUE", {0},
 		"a label for all of it, such as version=1.4; may be given again"},
 	{OPTION_EVERY, 0, "every", VALUE_TEXT, "T", {0},
-		"length of the intervals whose times the store keeps (default 60s)"},
+		"sum up weights over intervals of T (default 60s)"},
 	{OPTION_ALL_LABELS, 0, "all-labels", VALUE_NONE, NULL, {0},
 		"keep every label of samples, not only service, unit, container and command"},
 	{OPTION_SYMBOLS, 0, "symbols", VALUE_TEXT, "DIR|debuginfod", {0},
-		"instead of FILEs: names for what was sent without, as sonde symbolize finds them"},
+		"instead of FILEs: send names for functions that were sent without"},
 	{OPTION_OTLP, 0, "otlp", VALUE_TEXT, "URL", {0},
-		"instead of --store: send to what takes OTLP, such as http://HOST:4318; "
+		"instead of --store: send to a server of OTLP, such as http://HOST:4318; "
 		"--credentials then names a file with a bearer token"},
 	{OPTION_QUIET, 'q', "quiet", VALUE_NONE, NULL, {0}, "print only errors"},
 	{0},
@@ -67,7 +68,7 @@ static struct error *add_label(struct push_command *c, const char *value)
 	if (key.size == 0 || value[key.size] == '\0')
 		return error_new(ERROR_USAGE, "expected KEY=VALUE, not '%s'", value);
 	if (str_equal(key, STR("service")) || str_equal(key, STR("host")))
-		return error_new(ERROR_USAGE, "--%.*s says that", STR_ARG(key));
+		return error_new(ERROR_USAGE, "use --%.*s in place of that label", STR_ARG(key));
 	vec_push(&c->labels, (struct store_label){key, str_from(value + key.size + 1)});
 	return NULL;
 }
@@ -78,7 +79,7 @@ static struct error *set_every(struct push_command *c, const char *value)
 	struct error *err = value_time(value, &every_ns);
 
 	if (err == NULL && (every_ns < SECOND_NS || every_ns > 3600 * SECOND_NS))
-		err = error_new(ERROR_USAGE, "between 1s and 1h, not '%s'", value);
+		err = error_new(ERROR_USAGE, "expected 1s to 1h, found '%s'", value);
 	if (err == NULL)
 		c->rows.every_s = (uint32_t)(every_ns / SECOND_NS);
 	return err;
@@ -139,7 +140,7 @@ static void print_sent(const char *path, const struct store_sent *sent)
 			sent->left_calls ? " counts of calls" : "");
 }
 
-/* When a file says nothing of its time, it was written when it was recorded. */
+/* A file that does not state its time is taken to be written when it was recorded. */
 static uint64_t file_time_s(const char *path)
 {
 	struct stat info;
@@ -162,7 +163,7 @@ static struct error *push_profile(struct push_command *c, struct store *store,
 	return err;
 }
 
-/* The same to what takes OTLP; a profile that is not taken whole is an error. */
+/* Sends to a server of OTLP; a profile that it does not accept whole is an error. */
 static struct error *push_otlp(
 	struct push_command *c, const struct profile *profile, const char *path)
 {
@@ -190,7 +191,7 @@ static struct error *push_otlp(
 		err = otlp_send(profile, c->otlp, &options, &sent);
 	if (err == NULL && sent.rejected)
 		err = error_new(ERROR_INPUT,
-			"%s took the request, but not all of the profile: %.*s", c->otlp,
+			"%s accepted the request, but not all of the profile: %.*s", c->otlp,
 			STR_ARG(strbuf_str(&sent.message)));
 	if (err == NULL && !c->quiet)
 		message_print("%s: sent %llu bytes to %s%s%.*s", path,
@@ -225,13 +226,13 @@ static int push_run(const struct command *self, int argc, char **argv)
 	if (!options_parse(self, argc, argv, push_set, &c, &operands, &status))
 		return status;
 	if (operands.count && c.symbols)
-		return options_usage_error(self, "--symbols is in place of files");
+		return options_usage_error(self, "--symbols takes no files");
 	if (operands.count == 0 && c.symbols == NULL)
 		return options_usage_error(self, "name the files to send");
 	c.rows.labels = c.labels.data;
 	c.rows.label_count = c.labels.count;
 	if (c.otlp && (c.store.address || c.symbols))
-		return options_usage_error(self, "--otlp is in place of a store");
+		return options_usage_error(self, "--otlp cannot be used with --store or --symbols");
 	if (c.otlp == NULL)
 		err = store_options_open(&c.store, &store);
 	if (err == NULL && c.symbols)

@@ -2,8 +2,8 @@
 #define SONDE_CLI_STORE_OPTIONS_H
 
 /*
- * Options of commands that use a store of many machines' profiles: where it is, how to get in, and
- * what to read of it.
+ * Options of commands that use a store of many machines' profiles: its address, credentials, and
+ * which profiles to read.
  */
 
 #include "cli/command.h"

@@ -2,8 +2,8 @@
 #define SONDE_HTTP_HEAD_H
 
 /*
- * What of a request's head decides whether it is answered at all.  Pages of other sites can make a
- * browser send requests to 127.0.0.1, and by a name of their own that resolves to it (DNS
+ * The parts of a request's head that decide whether it is answered.  Pages of other sites can make
+ * a browser send requests to 127.0.0.1, and by a name of their own that resolves to it (DNS
  * rebinding): such requests have another Host, or an Origin.  Everybody else on the machine can
  * connect, and must know a token.
  */

@@ -15,7 +15,7 @@ struct http_socket {
 	char *address;	  /* as http_socket_open shows it, with the port; NULL: not of that */
 };
 
-/* At 127.0.0.1; port 0: any. */
+/* At 127.0.0.1; port 0: any.  After a failure of this and the others, close the socket as well. */
 must_use struct error *http_socket_open_port(struct http_socket *s, uint16_t port);
 /*
  * A Unix socket that only its owner may connect to.  takes_over: removes a socket there that nobody
@@ -25,7 +25,7 @@ must_use struct error *http_socket_open_path(
 	struct http_socket *s, const char *path, bool takes_over);
 /*
  * At an address as users write it: "127.0.0.1:4318", "[::1]:4318", ":4318" (all addresses), or a
- * path with a '/' (takes_over).  Numbers only: no name is looked up.  ERROR_USAGE if it is none.
+ * path with a '/' (takes_over).  Numbers only: no name is looked up.  ERROR_USAGE if it is invalid.
  */
 must_use struct error *http_socket_open(struct http_socket *s, const char *address);
 /* Whether http_socket_open would listen where other machines can connect. */

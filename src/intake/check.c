@@ -41,17 +41,17 @@ static const char *problem_of(const struct intake_head *head, bool has_body)
 	const struct http_head *http = &head->http;
 
 	if (http->hosts != 1)
-		return "a request has one Host";
+		return "expected exactly one Host header";
 	if (http->is_odd)
 		return "a header has an invalid name";
 	if (http->upgrades)
-		return "there is no other protocol to upgrade to";
+		return "this server upgrades to no other protocol";
 	if (http->framings > 1)
-		return "the end of the body is stated more than once";
+		return "more than one Content-Length or Transfer-Encoding";
 	if (head->transfer_encoding.size &&
 		(head->transfer_encoding.size != 7 ||
 			strncasecmp(head->transfer_encoding.data, "chunked", 7) != 0))
-		return "the only Transfer-Encoding is chunked";
+		return "unsupported Transfer-Encoding: expected chunked";
 	return !has_body && http->has_body ? "the request must have no body" : NULL;
 }
 
@@ -64,10 +64,10 @@ unsigned intake_check(const struct intake_door *door, const struct intake_head *
 	*why = problem_of(head, is_post);
 	if (*why)
 		return HTTP_BAD_REQUEST;
-	*why = "this server is not called that";
+	*why = "the Host is not a name of this server: expected 127.0.0.1, localhost or [::1]";
 	if (door->is_loopback && door->token.size == 0 && !http_host_is_local(head->http.host))
 		return HTTP_MISDIRECTED;
-	*why = "requests of web pages are refused";
+	*why = "requests from web pages are refused";
 	if (head->http.origin.size || http_is_of_another_site(&head->http))
 		return HTTP_FORBIDDEN;
 	if (path != INTAKE_HEALTHY && door->token.size &&
@@ -80,7 +80,7 @@ unsigned intake_check(const struct intake_door *door, const struct intake_head *
 	       "/push.v1.PusherService/Push (Pyroscope)";
 	if (path == INTAKE_OTHER)
 		return HTTP_NOT_FOUND;
-	*why = is_post ? "only POST" : "only GET";
+	*why = is_post ? "expected POST" : "expected GET";
 	if (!str_equal(head->http.method, is_post ? STR("POST") : STR("GET")))
 		return HTTP_METHOD_NOT_ALLOWED;
 	if (head->body_size > door->body_max) {

@@ -326,7 +326,7 @@ static enum MHD_Result begin(struct exchange *x, const char *path, const char *m
 	if (status == 0 && head.body_size + intake->body_bytes > BODIES * intake->door.body_max) {
 		status = MHD_HTTP_SERVICE_UNAVAILABLE;
 		reason = REASON_BUSY;
-		why = "too much is being sent at a time";
+		why = "too many bytes are being sent at once; try again later";
 	}
 	if (status == 0)
 		return MHD_YES;
@@ -354,7 +354,7 @@ static enum MHD_Result take_part(struct exchange *x, struct str part)
 			"the body is too large; send fewer profiles at a time");
 	} else if (intake->body_bytes + part.size > BODIES * intake->door.body_max) {
 		refuse(x, MHD_HTTP_SERVICE_UNAVAILABLE, REASON_BUSY,
-			"too much is being sent at a time");
+			"too many bytes are being sent at once; try again later");
 	} else {
 		strbuf_add(&x->body, part);
 		x->counted += part.size;
@@ -522,8 +522,8 @@ static struct error *check_options(struct intake *intake)
 			return err;
 	} else if (http_address_is_public(o->address)) {
 		return error_new(ERROR_USAGE,
-			"other machines could send profiles to %s: give a file with a token that "
-			"they must know, or listen at 127.0.0.1",
+			"other machines could send profiles to %s: give a file with a token, or "
+			"listen at 127.0.0.1",
 			o->address);
 	}
 	intake->door = (struct intake_door){.token = str_from(intake->token),

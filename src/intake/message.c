@@ -250,8 +250,7 @@ void intake_take(const struct intake_options *options, const struct intake_messa
 		err = intake_unpack(options, INTAKE_BODY, &m.body, &unpacked, answer);
 		if (err == NULL && unpacked == NULL && m.body.size)
 			err = error_new(ERROR_INPUT,
-				"the request is not compressed, and its Content-Encoding says that "
-				"it is");
+				"the request has a Content-Encoding, but is not compressed");
 	}
 	if (err)
 		intake_refuse_error(&m, answer, err);

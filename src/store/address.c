@@ -13,7 +13,7 @@
 #define PORT_DEFAULT	 "8123"
 #define PORT_SECURE	 "8443"
 
-/* The part of rest before the first of these bytes, which is removed with it. */
+/* Removes and returns the part of rest before the first of these bytes. */
 static struct str take_until(struct str *rest, const char *ends)
 {
 	struct str part = {rest->data, 0};
@@ -45,10 +45,10 @@ static struct error *add_shard(struct store_address *a, struct str host)
 {
 	for (size_t i = 0; i < host.size; i++) {
 		if (!is_host_byte(host.data[i]))
-			return error_new(ERROR_USAGE, "'%.*s' is not a host", STR_ARG(host));
+			return error_new(ERROR_USAGE, "invalid host '%.*s'", STR_ARG(host));
 	}
 	if (host.size == 0)
-		return error_new(ERROR_USAGE, "a host is missing");
+		return error_new(ERROR_USAGE, "missing host");
 	if (a->shards.count == STORE_SHARDS_MAX)
 		return error_new(ERROR_USAGE, "more than %d shards", STORE_SHARDS_MAX);
 	vec_push(&a->shards, xstrndup(host.data, host.size));
@@ -79,7 +79,7 @@ static struct error *set_database(struct store_address *a, struct str name)
 		if (!char_is_digit(c) && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') &&
 			c != '_')
 			return error_new(ERROR_USAGE,
-				"'%.*s' is not a database: expected letters, digits and _",
+				"invalid database '%.*s': expected letters, digits and _",
 				STR_ARG(name));
 	}
 	free(a->database);
@@ -98,7 +98,8 @@ static struct error *set_parameter(struct store_address *a, struct str parameter
 	if (str_equal(key, STR("shard")))
 		return add_hosts(a, value);
 	if (!str_equal(key, STR("secure")))
-		return error_new(ERROR_USAGE, "'%.*s': expected shard or secure", STR_ARG(key));
+		return error_new(ERROR_USAGE, "unknown parameter '%.*s': expected shard or secure",
+			STR_ARG(key));
 	a->is_secure = str_equal(value, STR("true"));
 	if (!a->is_secure && !str_equal(value, STR("false")))
 		return error_new(ERROR_USAGE, "secure: expected true or false");

@@ -26,7 +26,7 @@ struct store_address {
 };
 
 /*
- * Parses a store's address.  ERROR_USAGE if it is none; a user or password in it is refused, since
+ * Parses a store's address.  ERROR_USAGE if it is invalid or has a user or password, since
  * everybody may read the arguments of a process.
  */
 must_use struct error *store_address_parse(const char *text, struct store_address *address);

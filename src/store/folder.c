@@ -114,7 +114,7 @@ static void copy_counted(struct import *im, const struct added *added)
 	}
 }
 
-/* A profile of totals has nothing but its command and its host to say whose it is. */
+/* In a profile of totals, only the command and the host can name the service. */
 static void copy_totals(struct import *im, const struct added *added)
 {
 	const struct profile *p = im->from;
@@ -189,7 +189,7 @@ static char *file_name(const struct profile *p, const struct added *added)
 	return name;
 }
 
-/* Under another name first, so that no reader sees a part of it. */
+/* Writes to a draft and renames it, so that no reader sees a part of it. */
 static struct error *write_recording(
 	const struct profile *p, const char *folder, const char *name, uint64_t *bytes)
 {
@@ -239,7 +239,7 @@ struct error *folder_store_send(const char *folder, const struct profile *profil
 			errno, "%s; sonde fleet init --store %s makes the folder", folder, folder);
 	if (profile->samples.count == 0 && options->label_count && !store_counts_samples(profile))
 		return error_new(ERROR_UNSUPPORTED,
-			"%.*s has totals only, no samples that could have labels in a folder",
+			"%.*s has only totals: in a folder, --label needs samples",
 			STR_ARG(profile_string(profile, profile->source)));
 	err = label_profile(profile, &added, &labelled);
 	if (err)
@@ -470,8 +470,8 @@ struct error *folder_store_fetch(
 		err = sum_up(&c.sum);
 	if (err == NULL && c.sum.count == 0)
 		err = error_new(ERROR_INPUT,
-			"%s: no recording of that service, host and range; "
-			"`sonde fleet status` lists what there is",
+			"%s: no recording matches the service, host and time range; "
+			"`sonde fleet status` lists what is there",
 			folder);
 	if (err) {
 		sum_deinit(&c.sum);

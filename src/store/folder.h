@@ -4,13 +4,13 @@
 /*
  * A folder of recordings as a store: what an agent writes, or `sonde push` puts there.
  *
- * Samples with the labels "service" and "host" are of these; others are of the recording's command
- * and host.
+ * The labels "service" and "host" of a sample state where it is from; without them, the recording's
+ * command and host do.
  */
 
 #include "store/store.h"
 
-/* What store.h says of folders. */
+/* store.h for folders. */
 must_use struct error *folder_store_send(const char *folder, const struct profile *profile,
 	const struct store_rows_options *options, struct store_sent *sent);
 must_use struct error *folder_store_fetch(

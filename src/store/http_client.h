@@ -37,7 +37,7 @@ struct http_request {
 	struct error *err; /* the caller's */
 };
 
-/* ERROR_UNSUPPORTED if libcurl is not there.  Options are copied, but for the text of ca_file. */
+/* ERROR_UNSUPPORTED without libcurl.  Options are copied, except for the text of ca_file. */
 must_use struct error *http_client_create(
 	const struct http_client_options *options, struct http_client **http);
 /* NULL is allowed. */

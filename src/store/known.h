@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/map.h"
 
-/* Entries at most, 32 bytes each in memory; when there are more, all are forgotten. */
+/* Most entries, 32 bytes each in memory; when there are more, all are forgotten. */
 #define KNOWN_MAX (UINT32_C(1) << 18)
 
 struct known {
@@ -24,11 +24,11 @@ struct known {
 
 /* Reads the file; one that is missing or damaged is as good as empty. */
 void known_load(struct known *k, const char *path, uint64_t now_s);
-/* Writes it anew, under another name first. */
+/* Replaces the file as a whole. */
 must_use struct error *known_save(const struct known *k, const char *path);
 void known_deinit(struct known *k);
 
-/* Whether the store has it, and needs it no more for some time. */
+/* Whether the store has it, and need not get it again today. */
 bool known_has(const struct known *k, uint64_t hash);
 /* The store has it now. */
 void known_add(struct known *k, uint64_t hash);

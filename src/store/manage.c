@@ -92,7 +92,8 @@ static struct error *init_shard(struct clickhouse *c, size_t shard, struct str v
 		err = read_schema(c, shard, &schema);
 	if (err == NULL && schema > STORE_SCHEMA_VERSION)
 		err = error_new(ERROR_UNSUPPORTED,
-			"its tables are of version %" PRIu64 ", which a newer sonde has made",
+			"its tables have version %" PRIu64
+			", made by a newer sonde; update this one",
 			schema);
 	if (err)
 		return error_prefix(err, "%s", clickhouse_shard_name(c, shard));

@@ -94,8 +94,8 @@ static struct error *make_body(struct sending *s, const struct profile *profile)
 
 	if (err == NULL && sink.text.size > s->options.body_max)
 		err = error_new(ERROR_INPUT,
-			"the profile makes a request of %zu bytes, and at most %zu are sent; send "
-			"a shorter time",
+			"the request would have %zu bytes, more than the limit of %zu; send a "
+			"profile of a shorter time",
 			sink.text.size, s->options.body_max);
 	if (err == NULL) {
 		struct compressor *c = compressor_create(PACKING_GZIP);

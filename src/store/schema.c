@@ -184,7 +184,7 @@ struct error *store_dialect_of(struct str version, enum store_dialect *dialect)
 	for (; i < version.size && char_is_digit(version.data[i]) && major < 10000; i++)
 		major = major * 10 + (unsigned)(version.data[i] - '0');
 	if (i == 0 || i == version.size || version.data[i] != '.')
-		return error_new(ERROR_INPUT, "the server does not answer as ClickHouse does");
+		return error_new(ERROR_INPUT, "not a ClickHouse server: it returned no version");
 	*dialect = major < first_current ? STORE_DIALECT_OLD : STORE_DIALECT_CURRENT;
 	return NULL;
 }

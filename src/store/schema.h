@@ -13,7 +13,7 @@
  *	            the outermost, where calls were inlined
  *	hours       sums of a service over whole hours, for long ranges
  *	hour_commits  which hours are whole, and of which batches they are sums
- *	schema      which version of these tables there is
+ *	schema      the version of these tables
  *
  * A sender writes frames, then stacks, then profiles, and commits last.  Readers see only batches
  * that commits name, so half a profile is never seen, and sending one again changes nothing: equal
@@ -42,7 +42,7 @@ enum store_dialect {
 	STORE_DIALECT_CURRENT, /* ClickHouse 20 and later */
 };
 
-/* From the answer to `SELECT version()`: "26.7.2.1\n".  ERROR_INPUT if it is no version. */
+/* From the answer to `SELECT version()`: "26.7.2.1\n".  ERROR_INPUT if it is not a version. */
 must_use struct error *store_dialect_of(struct str version, enum store_dialect *dialect);
 
 /* How long rows are kept, in days; 0: for ever. */

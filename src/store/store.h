@@ -10,8 +10,8 @@
  *	err = store_fetch(store, &query, &profile);
  *	store_close(store);
  *
- * What is fetched is a profile like any other, exact to the integer: the sum of those that the
- * query asks for.  Sending the same profile again changes nothing.
+ * A fetched profile is the sum of all that match the query, exact to the integer.  Sending the same
+ * profile again changes nothing.
  */
 
 #include <stdbool.h>
@@ -27,7 +27,7 @@
 
 struct store;
 
-/* Makes no request.  ERROR_USAGE if the address is none, as in store/address.h. */
+/* Makes no request.  ERROR_USAGE if the address is invalid (store/address.h). */
 must_use struct error *store_open(
 	const char *address, const struct clickhouse_options *options, struct store **store);
 /* NULL is allowed. */
@@ -50,7 +50,7 @@ struct store_sent {
 	struct strbuf left_labels;
 };
 
-/* Makes the profile part of the store. *sent: free it with store_sent_deinit, always. */
+/* Adds the profile to the store.  Free *sent with store_sent_deinit, also on failure. */
 must_use struct error *store_send(struct store *store, const struct profile *profile,
 	const struct store_rows_options *options, struct store_sent *sent);
 void store_sent_deinit(struct store_sent *sent);

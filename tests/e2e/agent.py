@@ -338,7 +338,7 @@ def test_usage(folder):
 	config.write_text("store = /tmp/x\nfrequncy = 3\n")
 	for options, words in (
 			(("--config", config), f"{config}: line 2: 'frequncy' is not an option"),
-			(("--every", "1ms"), "--every: '1ms' is not from 1s to 1h"),
+			(("--every", "1ms"), "--every: expected 1s to 1h, found '1ms'"),
 			(("--spool-max", "many"), "'many' is not a size"),
 			(("-F", "5k"), "at most 1000 times a second"),
 			(("--store", "gopher://x/", "--spool", folder / "spool"), "'gopher://x/': expected a folder or clickhouse://HOST"),
