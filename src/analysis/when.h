@@ -68,12 +68,18 @@ void when_apply(const struct when *when, const struct profile *profile, const ui
  */
 bool when_needs_one_of(const struct when *when, const struct str **names, size_t *count);
 
+/* A module that no function is in, and what was probably meant; all as written in a pattern. */
+struct when_mistake {
+	const char *name;
+	const char *function; /* a function of that name; NULL: none */
+	const char *module;   /* else a module whose name begins so: libc.so.6 for libc */
+};
+
 /*
- * Whether the pattern names a module that no function is in, but that is the name of a function:
- * probably the function was meant.  Then *name is the first such name, written as in a pattern, and
- * lives in the arena.
+ * Whether the pattern names such a module.  Then *mistake is the first such name, and lives in the
+ * arena.
  */
 bool when_mistaken_module(const struct when *when, const struct profile *profile,
-	struct arena *arena, const char **name);
+	struct arena *arena, struct when_mistake *mistake);
 
 #endif

@@ -139,18 +139,56 @@ static bool some_function(const struct when *when, const struct profile *p,
 	return false;
 }
 
+/* Whether a person may call the module that: libc.so.6 is "libc", [kernel] is "kernel". */
+static bool is_short_for(struct str typed, struct str module)
+{
+	if (module.size > 1 && module.data[0] == '[')
+		module = (struct str){module.data + 1, module.size - 1};
+	if (typed.size == 0 || typed.size >= module.size ||
+		!same_in_any_case(typed, (struct str){module.data, typed.size}))
+		return false;
+	return module.data[typed.size] == '.' || module.data[typed.size] == '-' ||
+	       module.data[typed.size] == ']';
+}
+
+/* The first module that it is short for; size 0: none. */
+static struct str long_module(const struct when *when, const struct profile *p, struct str typed)
+{
+	for (size_t i = 0; i < p->function_count; i++) {
+		struct str module = module_of(when, p, &p->functions[i]);
+
+		if (is_short_for(typed, module))
+			return module;
+	}
+	return (struct str){0};
+}
+
+/* As it is written in a pattern. */
+static const char *written(struct str text, bool quoted, struct arena *arena)
+{
+	return arena_printf(arena, quoted ? "'%.*s'" : "%.*s", STR_ARG(text));
+}
+
 bool when_mistaken_module(const struct when *when, const struct profile *profile,
-	struct arena *arena, const char **name)
+	struct arena *arena, struct when_mistake *mistake)
 {
 	for (size_t k = 0; k < when->positions.count; k++) {
-		const struct when_name *module = &when->positions.data[k].module;
+		const struct when_names *names = &when->positions.data[k];
+		const struct when_name *module = &names->module;
 
-		if (module->text.data == NULL || when->positions.data[k].procedure.text.data ||
-			some_function(when, profile, module, true) ||
-			!some_function(when, profile, module, false))
+		if (module->text.data == NULL || some_function(when, profile, module, true))
 			continue;
-		*name = arena_printf(
-			arena, module->exact ? "'%.*s'" : "%.*s", STR_ARG(module->text));
+		const char *name = written(module->text, module->exact, arena);
+		struct str meant = long_module(when, profile, module->text);
+
+		*mistake = (struct when_mistake){.name = name};
+		if (names->procedure.text.data == NULL &&
+			some_function(when, profile, module, false))
+			mistake->function = arena_printf(arena, ".%s", name);
+		else if (meant.size)
+			mistake->module = written(meant, true, arena);
+		else
+			continue;
 		return true;
 	}
 	return false;

@@ -89,22 +89,29 @@ static void remark_unfit(
 			arena);
 }
 
-/* A function's name without the leading dot names a module, and then matches nothing. */
+/*
+ * A function's name without the leading dot names a module, and then matches nothing; nor does a
+ * module's name without its ending.
+ */
 static void remark_mistaken(
 	struct report_query *query, const struct selection *selection, struct arena *arena)
 {
 	for (size_t i = 0; i < selection->step_count; i++) {
 		const struct filter *f = selection->steps[i].filter;
-		const char *name;
+		struct when_mistake m;
 
-		if (f->kind == FILTER_WHEN &&
-			when_mistaken_module(f->when, selection->profile, arena, &name))
-			add_remark(query,
-				arena_printf(arena,
-					"--when: no module is called %s; the function of that name "
-					"is .%s",
-					name, name),
-				arena);
+		if (f->kind != FILTER_WHEN ||
+			!when_mistaken_module(f->when, selection->profile, arena, &m))
+			continue;
+		add_remark(query,
+			m.function ? arena_printf(arena,
+					     "--when: no module is called %s; the function of that "
+					     "name is %s",
+					     m.name, m.function)
+				   : arena_printf(arena,
+					     "--when: no module is called %s; did you mean %s?",
+					     m.name, m.module),
+			arena);
 	}
 }
 

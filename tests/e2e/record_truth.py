@@ -1,5 +1,7 @@
 """Recordings of programs that know where their time goes."""
 
+import json
+
 import harness
 import recording
 
@@ -66,6 +68,9 @@ def test_threads_have_their_shares_and_names(folder):
 	r.check_truth(r.done.out)
 	r.check_whole()
 	r.check_captured()
+	# Also what they did while they ended is theirs: the kernel reports the end first.
+	names = [row["name"] for row in json.loads(r.report("--view", "threads", "--format", "json"))["rows"]]
+	assert len(names) == len(set(names)) and not any("thread -1" in name for name in names), names
 
 
 @harness.takes_long

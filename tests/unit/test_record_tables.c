@@ -195,6 +195,77 @@ static void test_process_outlives_its_first_thread(void **state)
 	process_table_exit(f->processes, 100, 105, 1000000000);
 }
 
+/* The kernel reports an end before the last samples, which have no tid at the very end. */
+static void test_late_records_belong_to_the_ended_thread(void **state)
+{
+	struct fixture *f = *state;
+	struct process *p;
+	struct thread *first, *second;
+
+	process_table_fork(f->processes, 100, 1, 100, 2000);
+	process_table_fork(f->processes, 100, 100, 105, 2500);
+	p = process_table_find(f->processes, 100);
+	first = process_table_thread(f->processes, p, 100, 2600);
+	second = process_table_thread(f->processes, p, 105, 2600);
+	process_table_exit(f->processes, 100, 100, 5000);
+	assert_true(first->is_over);
+	assert_ptr_equal(process_table_thread(f->processes, p, 100, 6000), first);
+	assert_ptr_equal(process_table_thread(f->processes, p, -1, 6000), first);
+	process_table_exit(f->processes, 100, 100, 6000); /* told twice: nothing happens */
+	assert_int_equal(p->threads, 1);
+	process_table_exit(f->processes, 100, 105, 7000);
+	assert_true(p->is_over);
+	assert_ptr_equal(process_table_thread(f->processes, p, 105, 8000), second);
+	assert_ptr_equal(process_table_thread(f->processes, p, -1, 8000), second);
+	assert_ptr_equal(process_table_thread(f->processes, p, 100, 8000), first);
+	/* After some time, they are forgotten. */
+	process_table_exit(f->processes, 999, 999, 1000000000);
+	assert_null(process_table_find_late(f->processes, 100));
+	assert_null(process_table_find_tid(f->processes, 100));
+	assert_null(process_table_find_tid(f->processes, 105));
+}
+
+static void test_tid_is_used_again(void **state)
+{
+	struct fixture *f = *state;
+	struct process *p;
+
+	process_table_fork(f->processes, 100, 1, 100, 2000);
+	process_table_fork(f->processes, 100, 100, 105, 2500);
+	p = process_table_find(f->processes, 100);
+	uint32_t number = process_table_thread(f->processes, p, 105, 2600)->number;
+
+	process_table_exit(f->processes, 100, 105, 5000);
+	process_table_fork(f->processes, 100, 100, 105, 1000000);
+	struct thread *second = process_table_thread(f->processes, p, 105, 1000001);
+
+	assert_int_not_equal(second->number, number);
+	assert_false(second->is_over);
+	assert_int_equal(p->threads, 2);
+	/* The first one's grave does not take it. */
+	process_table_exit(f->processes, 999, 999, 1000000000);
+	process_table_fork(f->processes, 999, 1, 999, 2000000000);
+	process_table_exit(f->processes, 999, 999, 2000000000);
+	assert_ptr_equal(process_table_find_tid(f->processes, 105), second);
+}
+
+/* The thread that runs the program ends the others, and then has the tid of the first. */
+static void test_exec_by_another_thread(void **state)
+{
+	struct fixture *f = *state;
+	struct process *p;
+	struct thread *thread;
+
+	process_table_fork(f->processes, 100, 1, 100, 2000);
+	process_table_fork(f->processes, 100, 100, 105, 2500);
+	p = process_table_find(f->processes, 100);
+	process_table_exit(f->processes, 100, 100, 5000);
+	process_table_comm(f->processes, 100, 100, true, STR("other"), 6000);
+	thread = process_table_thread(f->processes, p, 100, 7000);
+	assert_false(thread->is_over);
+	assert_string_equal(thread->name, "other");
+}
+
 static void test_threads_are_numbered_when_sampled(void **state)
 {
 	struct fixture *f = *state;
@@ -631,6 +702,9 @@ int main(void)
 		WITH_TABLES(test_fork_copies_and_exec_clears),
 		WITH_TABLES(test_pid_is_used_again),
 		WITH_TABLES(test_process_outlives_its_first_thread),
+		WITH_TABLES(test_late_records_belong_to_the_ended_thread),
+		WITH_TABLES(test_tid_is_used_again),
+		WITH_TABLES(test_exec_by_another_thread),
 		WITH_TABLES(test_threads_are_numbered_when_sampled),
 		WITH_TABLES(test_the_dead_are_kept_for_a_while),
 		WITH_TABLES(test_the_dead_take_no_memory),

@@ -117,7 +117,7 @@ function Head({ about, state, dark, whenError, matched, onChange, onWhen, onThem
           {(clocks.length > 1 ? others : about.metrics).map(m => <option key={m.name} value={m.name}>{m.name}</option>)}
         </select>}
       <form class="when" onSubmit={event => { event.preventDefault(); const input = event.currentTarget.elements.namedItem('when') as HTMLInputElement; onWhen(input.value.trim()); input.value = ''; input.blur() }}>
-        <input name="when" placeholder="WHEN  .main->*->libc" aria-label="WHEN pattern" aria-invalid={whenError !== ''} title={whenError || 'Which call stacks count, and for whom: sonde help when'} size={24} spellcheck={false} autocomplete="off" />
+        <input name="when" placeholder="WHEN  .main->*->.malloc" aria-label="WHEN pattern" aria-invalid={whenError !== ''} title={whenError || 'Which call stacks count, and for whom: sonde help when'} size={24} spellcheck={false} autocomplete="off" />
       </form>
       <input id="search" type="search" placeholder="Search  /" aria-label="Search functions" size={14} value={state.search} onInput={event => onChange({ search: event.currentTarget.value })} spellcheck={false} />
       {matched && <output for="search" title="how much of what is shown is in stacks with a function of that name">{matched}</output>}

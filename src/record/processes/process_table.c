@@ -23,13 +23,20 @@
 #include "record/processes/proc.h"
 #include "record/processes/service.h"
 
+/* In samples of a thread that the kernel has all but freed. */
+#define TID_FORGOTTEN (-1)
+
 /* /proc has start times in ticks of 10 ms: times this close count as the same. */
 #define SAME_START_NS UINT64_C(20000000)
 
-/* A process that has ended, kept for its last records. */
+/*
+ * A thread that has ended, kept for its last records: the kernel reports an end before it frees the
+ * memory, which can take milliseconds.
+ */
 struct grave {
 	int64_t pid, tid;
-	uint32_t number;
+	uint32_t number; /* of its process */
+	bool is_last;	 /* and the process has ended with it */
 	uint64_t time_ns;
 };
 
@@ -380,11 +387,12 @@ static struct thread **thread_place(struct process_table *t, int64_t tid)
 	return map_get(&t->tids, (uint64_t)tid, 0, &place) ? &t->threads.data[place] : NULL;
 }
 
+/* Unless another thread has that tid by now. */
 static void process_table_remove_thread(struct process_table *t, int64_t tid, uint32_t process)
 {
 	struct thread **place = thread_place(t, tid);
 
-	if (!place || (*place)->process != process)
+	if (!place || (*place)->process != process || !(*place)->is_over)
 		return;
 	struct thread *thread = *place, *last = t->threads.data[--t->threads.count];
 
@@ -408,7 +416,7 @@ static struct thread *process_table_add_thread(
 	memcpy(thread->name, p->name, sizeof(thread->name));
 	t->thread_total++;
 	/* A thread whose end was not reported must not count twice. */
-	p->threads += !(place && (*place)->process == p->number);
+	p->threads += !(place && (*place)->process == p->number && !(*place)->is_over);
 	if (place) {
 		process_table_end_thread(t, *place, time_ns);
 		process_table_free_thread(*place);
@@ -420,10 +428,23 @@ static struct thread *process_table_add_thread(
 	return thread;
 }
 
+/*
+ * The kernel forgets the tid of an ending thread before the thread leaves its CPU for the last
+ * time.  So this is the one that ended last.
+ */
+static int64_t find_forgotten(const struct process_table *t, const struct process *p)
+{
+	for (size_t i = t->graves.count; i > 0; i--)
+		if (t->graves.data[i - 1].number == p->number)
+			return t->graves.data[i - 1].tid;
+	return TID_FORGOTTEN;
+}
+
+/* May have just ended. */
 static struct thread *process_table_find_thread(
 	struct process_table *t, const struct process *p, int64_t tid)
 {
-	struct thread **place = thread_place(t, tid);
+	struct thread **place = thread_place(t, tid == TID_FORGOTTEN ? find_forgotten(t, p) : tid);
 
 	return place && (*place)->process == p->number ? *place : NULL;
 }
@@ -634,7 +655,7 @@ void process_table_read_all_maps(struct process_table *t, uint64_t now_ns)
 
 /* Two trackers report a fork within this time. */
 #define SAME_FORK_NS UINT64_C(200000)
-/* How long a process is kept after its end was reported. */
+/* How long a thread or a process is kept after its end was reported. */
 #define GRACE_NS UINT64_C(50000000)
 
 /*
@@ -670,7 +691,7 @@ void process_table_fork(
 			t->hooks.data[i].forked(t->hooks.data[i].context, thread, time_ns);
 }
 
-/* Frees the processes that ended some time ago, and their last threads. */
+/* Frees the threads and processes that ended some time ago. */
 static void bury(struct process_table *t, uint64_t time_ns)
 {
 	size_t i = 0;
@@ -679,7 +700,8 @@ static void bury(struct process_table *t, uint64_t time_ns)
 		const struct grave *grave = &t->graves.data[i];
 
 		process_table_remove_thread(t, grave->tid, grave->number);
-		process_table_remove(t, grave->pid, grave->number);
+		if (grave->is_last)
+			process_table_remove(t, grave->pid, grave->number);
 	}
 	t->graves.count -= i;
 	if (i > 0)
@@ -707,17 +729,18 @@ void process_table_exit(struct process_table *t, int64_t pid, int64_t tid, uint6
 
 	if (!p)
 		return;
+	/* Two trackers report an end. */
+	if (thread && thread->is_over)
+		thread = NULL;
 	p->threads -= thread != NULL;
 	p->is_leaderless |= pid == tid;
 	p->is_over = p->threads == 0 && (p->is_old ? p->is_leaderless : thread != NULL);
-	if (p->is_over)
-		vec_push(&t->graves, (struct grave){pid, tid, p->number, time_ns});
+	if (p->is_over || thread)
+		vec_push(&t->graves, (struct grave){pid, tid, p->number, p->is_over, time_ns});
 	if (!thread)
 		return;
 	note_denied(t, p);
 	process_table_end_thread(t, thread, time_ns);
-	if (!p->is_over)
-		process_table_remove_thread(t, tid, p->number);
 }
 
 static void name_set(char (*name)[16], struct str s)
@@ -734,6 +757,9 @@ void process_table_comm(struct process_table *t, int64_t pid, int64_t tid, bool 
 	struct process *p = process_table_get(t, pid, time_ns);
 	struct thread *thread = process_table_get_thread(t, p, tid, time_ns);
 
+	/* Another thread of the process has run the program, and has the tid of the first now. */
+	if (exec && thread->is_over)
+		thread = process_table_add_thread(t, p, tid, time_ns);
 	if (exec) {
 		unwind_space_clear(&p->space);
 		p->is_old = false;

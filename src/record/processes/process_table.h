@@ -51,7 +51,7 @@ struct thread {
 	uint64_t start_ns;
 	char name[16];
 	uint32_t rank; /* of the events that sample it, if there are several: perf_attach.h */
-	bool is_over;  /* it has ended, as far as known */
+	bool is_over;  /* it has ended, as far as known, but records of it may still come */
 	struct unwind_history *history; /* NULL before its first sample */
 	struct offcpu_thread off;
 	struct weights_account account;
@@ -62,7 +62,7 @@ struct thread {
 struct process_hooks {
 	void (*forked)(void *context, struct thread *thread, uint64_t time_ns);
 	void (*execed)(void *context, struct thread *thread, uint64_t time_ns);
-	/* The thread is freed afterwards. */
+	/* Later records of the thread change no more than its samples. */
 	void (*ended)(void *context, struct thread *thread, uint64_t time_ns);
 	void *context;
 };
@@ -109,7 +109,10 @@ struct process *process_table_find_late(struct process_table *t, int64_t pid);
 struct process *process_table_find(struct process_table *t, int64_t pid);
 /* The process, added (without mappings) if unknown. */
 struct process *process_table_get(struct process_table *t, int64_t pid, uint64_t time_ns);
-/* The thread of p, added if unknown.  The first call writes it to the file. */
+/*
+ * The thread of p, added if unknown; it may have just ended.  Tid -1 is the thread that ended last.
+ * The first call writes it to the file.
+ */
 struct thread *process_table_thread(
 	struct process_table *t, struct process *p, int64_t tid, uint64_t time_ns);
 
@@ -122,7 +125,7 @@ struct thread *process_table_meet(
 uint32_t process_table_number(struct process_table *t, struct thread *thread);
 /*
  * The same for the thread with that tid in the process with that pid and number in the file;
- * CAPTURE_NO_ID: it never existed, or has ended.
+ * CAPTURE_NO_ID: it never existed, or has ended some time ago.
  */
 uint32_t process_table_find_number(
 	struct process_table *t, int64_t pid, uint32_t process, int64_t tid);

@@ -131,6 +131,8 @@ void switches_take(struct switches *s, const struct perf_switch *record)
 	struct thread *thread = process_table_meet(
 		s->recording->processes, record->pid, record->tid, record->time_ns);
 
+	if (thread->is_over)
+		return;
 	if (record->out) {
 		s->outs++;
 		s->waits += !record->preempted;
@@ -152,6 +154,8 @@ void switches_take_stack(struct switches *s, const struct perf_sample *sample)
 		return;
 	struct snapshot_place place = snapshot_walk(&s->recording->snapshot, sample);
 
+	if (place.thread->is_over)
+		return;
 	s->stacks++;
 	offcpu_stack(&s->offcpu, &place.thread->off, sample->time_ns, place.node);
 	if (s->locks)
@@ -177,7 +181,7 @@ bool switches_take_preempted(struct switches *s, const struct perf_sample *sampl
 	struct thread *thread = process_table_meet(
 		s->recording->processes, sample->pid, sample->tid, sample->time_ns);
 
-	if (!offcpu_borrow_stack(&s->offcpu, &thread->off, sample->time_ns))
+	if (thread->is_over || !offcpu_borrow_stack(&s->offcpu, &thread->off, sample->time_ns))
 		return false;
 	s->stacks++;
 	return true;

@@ -235,7 +235,9 @@ static bool is_dropped(struct engine_perf *e, const struct perf_sample *sample)
 	struct thread *thread = process_table_meet(
 		e->recording->processes, sample->pid, sample->tid, sample->time_ns);
 
-	return thinning_drops(&e->thinning, &thread->thinned, level, sample->period);
+	/* There may be no later sample of a thread that has ended. */
+	return !thread->is_over &&
+	       thinning_drops(&e->thinning, &thread->thinned, level, sample->period);
 }
 
 /* Writes the weight of dropped samples, as no later sample can carry it. */
