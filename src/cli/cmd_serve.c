@@ -12,8 +12,16 @@
 #include "serve/http.h"
 #include "serve/mcp.h"
 #include "session/values.h"
+#include "symbolize/build_source.h"
 
-enum { OPTION_MCP, OPTION_SOURCE_ROOT, OPTION_PORT, OPTION_SOCKET, OPTION_NO_BROWSER };
+enum {
+	OPTION_MCP,
+	OPTION_SOURCE_ROOT,
+	OPTION_DEBUGINFOD,
+	OPTION_PORT,
+	OPTION_SOCKET,
+	OPTION_NO_BROWSER,
+};
 
 static const struct option_row serve_rows[] = {
 	{OPTION_PORT, 0, "port", VALUE_NUMBER, "N", {0},
@@ -25,12 +33,15 @@ static const struct option_row serve_rows[] = {
 		"serve coding agents: the Model Context Protocol on standard input"},
 	{OPTION_SOURCE_ROOT, 0, "source-root", VALUE_FILE, "DIR", {0},
 		"show sources and code below DIR only (default: this folder)"},
+	{OPTION_DEBUGINFOD, 0, "debuginfod", VALUE_NONE, NULL, {0},
+		"fetch sources that DIR lacks from the servers in DEBUGINFOD_URLS"},
 	{0},
 };
 
 static const struct option_row input_rows[] = {INPUT_ROW_FROM, INPUT_ROW_EXE, INPUT_ROW_JOBS, {0}};
 
 struct serve_options {
+	bool debuginfod;
 	bool mcp, is_http; /* is_http: an option of that was given */
 	struct http_options http;
 	const char *source_root;
@@ -60,6 +71,9 @@ static struct error *serve_set(void *context, int id, const char *value)
 	case OPTION_SOURCE_ROOT:
 		o->source_root = value;
 		return NULL;
+	case OPTION_DEBUGINFOD:
+		o->debuginfod = true;
+		return NULL;
 	case OPTION_PORT:
 		return set_port(o, value);
 	case OPTION_SOCKET:
@@ -79,6 +93,19 @@ static struct error *serve_set(void *context, int id, const char *value)
 	}
 }
 
+/* Each answer asks for itself; what none could use is an error at once. */
+static struct error *allow_debuginfod(struct served *served)
+{
+	struct build_source *source;
+	struct error *err = build_source_debuginfod(0, &source);
+
+	if (err)
+		return err;
+	build_source_destroy(source);
+	served->open_source = build_source_debuginfod;
+	return NULL;
+}
+
 static struct error *serve(struct serve_options *options, const struct operands *operands)
 {
 	const char *const default_paths[] = {
@@ -96,6 +123,8 @@ static struct error *serve(struct serve_options *options, const struct operands 
 		is_named ? (size_t)operands->count : 1, options->source_root);
 
 	served.input = options->input;
+	if (err == NULL && options->debuginfod)
+		err = allow_debuginfod(&served);
 	if (err == NULL && options->mcp)
 		err = mcp_serve(&served, STDIN_FILENO, STDOUT_FILENO);
 	else if (err == NULL)

@@ -188,16 +188,21 @@ static void fetch_source(const struct machine_code *machine, struct str path, st
 	free(fetched);
 }
 
-static struct code_file find_source(
-	const void *data, struct str path, struct str build_id, struct arena *arena)
+struct code_file machine_code_source(const struct machine_code *machine, struct str path,
+	struct str build_id, struct arena *arena)
 {
-	const struct machine_code *machine = data;
 	struct source_file file = source_file_read(path, &machine->map, machine->root, arena);
 
 	if (file.problem && machine->source)
 		fetch_source(machine, path, build_id, &file, arena);
 	return (struct code_file){
 		file.path, file.lines, file.line_count, file.changed_unix_ns, file.problem};
+}
+
+static struct code_file find_source(
+	const void *data, struct str path, struct str build_id, struct arena *arena)
+{
+	return machine_code_source(data, path, build_id, arena);
 }
 
 const struct code_provider machine_code_provider = {find_instructions, find_source};

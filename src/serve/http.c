@@ -41,7 +41,9 @@
 #define EXCHANGE_SECONDS 600u
 /* Answers that are computed at a time, and requests that wait for that. */
 #define ANSWERS_MAX 3u
-#define WAITING_MAX 32u
+/* Of these, answers that may wait for debuginfod servers: one is always left for the others. */
+#define FETCHING_MAX (ANSWERS_MAX - 1)
+#define WAITING_MAX  32u
 /* Bytes of an answer. */
 #define ANSWER_MAX ((size_t)256 << 20)
 /* Options of a request. */
@@ -219,20 +221,27 @@ static enum MHD_Result respond_ready(struct exchange *x)
 
 static void start_waiting(struct http *http)
 {
-	size_t running = 0;
+	size_t running = 0, fetching = 0;
 
-	for (size_t i = 0; i < http->pending.count; i++)
-		running += http->pending.data[i]->state == EXCHANGE_RUNS;
+	for (size_t i = 0; i < http->pending.count; i++) {
+		const struct exchange *x = http->pending.data[i];
+
+		running += x->state == EXCHANGE_RUNS;
+		fetching += x->state == EXCHANGE_RUNS && request_fetches(&x->request);
+	}
 	for (size_t i = 0; i < http->pending.count && running < ANSWERS_MAX;) {
 		struct exchange *x = http->pending.data[i];
 
 		i++;
-		if (x->state != EXCHANGE_WAITS)
+		bool fetches = request_fetches(&x->request);
+
+		if (x->state != EXCHANGE_WAITS || (fetches && fetching >= FETCHING_MAX))
 			continue;
 		struct error *err = answering_start(&x->answering, &x->request, ANSWER_MAX);
 
 		x->state = EXCHANGE_RUNS;
 		running++;
+		fetching += fetches;
 		if (err) {
 			strbuf_add(&x->answering.text, str_from(err->message));
 			error_destroy(err);

@@ -157,18 +157,33 @@ static struct error *answer_report(
 	return NULL;
 }
 
+bool request_fetches(const struct request *r)
+{
+	return r->served->open_source &&
+	       (r->kind == REQUEST_SOURCE ||
+		       (r->kind == REQUEST_ANNOTATE && (r->source || !r->instructions)));
+}
+
+/* It ends with the process that answers. */
+static struct error *open_source(const struct request *r, struct machine_code *machine)
+{
+	return request_fetches(r) ? r->served->open_source(0, &machine->source) : NULL;
+}
+
 static struct error *answer_annotate(
 	struct request *r, struct sink *sink, void (*begin)(struct sink *sink))
 {
-	const struct machine_code machine = {.root = r->served->root};
+	struct machine_code machine = {.root = r->served->root};
 	const struct annotate_wanted wanted = {.code = &machine_code_provider,
 		.data = &machine,
 		.without_source = r->instructions && !r->source,
 		.without_instructions = r->source && !r->instructions};
 	struct annotated *annotated;
-	struct error *err = annotate_ask(
-		r->file->session, &r->question, &wanted, str_from(r->function), &annotated);
+	struct error *err = open_source(r, &machine);
 
+	if (err == NULL)
+		err = annotate_ask(
+			r->file->session, &r->question, &wanted, str_from(r->function), &annotated);
 	if (err)
 		return err;
 	draw(annotated->answer, sink, begin);
@@ -206,27 +221,47 @@ static struct error *answer_recording(
 	return writer_sonde.write(sink, profile, &options);
 }
 
-/* Whether the profile has the path as a source. */
-static bool names_source(const struct profile *p, struct str path)
+static struct str build_id_of(const struct profile *p, function_id function)
 {
-	for (size_t i = 0; i < p->function_count; i++)
-		if (str_equal(profile_string(p, p->functions[i].file), path))
-			return true;
-	for (size_t i = 0; i < p->frame_count; i++)
-		if (str_equal(profile_string(p, p->frames[i].file), path))
-			return true;
-	return false;
+	object_id object = p->functions[function.i].object;
+
+	return object.i == NO_ID ? STR("") : profile_string(p, p->objects[object.i].build_id);
+}
+
+/* Whether the profile has the path as a source; *build_id: of what was compiled from it. */
+static bool names_source(const struct profile *p, struct str path, struct str *build_id)
+{
+	bool is_named = false;
+
+	*build_id = STR("");
+	for (uint32_t i = 0; i < p->function_count && build_id->size == 0; i++) {
+		if (!str_equal(profile_string(p, p->functions[i].file), path))
+			continue;
+		is_named = true;
+		*build_id = build_id_of(p, (function_id){i});
+	}
+	for (uint32_t i = 0; i < p->frame_count && build_id->size == 0; i++) {
+		if (!str_equal(profile_string(p, p->frames[i].file), path))
+			continue;
+		is_named = true;
+		*build_id = build_id_of(p, p->frames[i].function);
+	}
+	return is_named;
 }
 
 static struct error *answer_source(
 	struct request *r, struct sink *sink, void (*begin)(struct sink *sink))
 {
-	const struct source_map none = {0};
-	struct str path = str_from(r->source_file);
+	struct machine_code machine = {.root = r->served->root};
+	struct str path = str_from(r->source_file), build_id;
 
-	if (!names_source(session_profile(r->file->session), path))
+	if (!names_source(session_profile(r->file->session), path, &build_id))
 		return error_new(ERROR_INPUT, "the profile names no such source");
-	struct source_file file = source_file_read(path, &none, r->served->root, r->arena);
+	struct error *err = open_source(r, &machine);
+
+	if (err)
+		return err;
+	struct code_file file = machine_code_source(&machine, path, build_id, r->arena);
 
 	if (file.problem)
 		return error_new(ERROR_INPUT, "%s", file.problem);

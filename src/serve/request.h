@@ -49,6 +49,8 @@ must_use struct error *request_put(struct request *r, const char *name, const ch
  * errors of reading.
  */
 must_use struct error *request_settle(struct request *r);
+/* Whether the answer may ask debuginfod servers, and so take as long as they do. */
+bool request_fetches(const struct request *r);
 /*
  * Answers the settled request, and draws the answer.  begin is called before the first byte, once
  * nothing can fail any more.

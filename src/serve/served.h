@@ -10,6 +10,8 @@
 #include "obj/source_root.h"
 #include "session/session.h"
 
+struct build_source;
+
 struct served_file {
 	char *name; /* by which requests name it: the base name, or the path if two share that */
 	const char *path;
@@ -21,6 +23,11 @@ struct served {
 	size_t count;
 	struct read_options input;
 	struct source_root *root;
+	/*
+	 * Opens what is asked for sources that are not below the root, in the process that answers;
+	 * NULL: nothing is.  As build_source_debuginfod.
+	 */
+	struct error *(*open_source)(uint64_t timeout_ns, struct build_source **source);
 };
 
 /* The paths are borrowed.  root_path: NULL: the current folder. */

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import http.client
 import http.server
 import os
 import pathlib
@@ -18,6 +19,7 @@ import urllib.parse
 
 import harness
 import recording
+import served
 from proto_wire import put_bytes, put_number
 
 # Inlined into work() twice, and recursive: a chain at each address.
@@ -579,6 +581,42 @@ def test_servers_without_the_source(folder):
 		child.send_signal(signal.SIGINT)
 		told = child.communicate(timeout=60 * harness.PATIENCE)
 		assert child.returncode == -signal.SIGINT and told[0] == b"", (child.returncode, told)
+
+
+def test_a_server_fetches_sources_if_asked(folder):
+	"""Servers that hang hold up nobody who asks for something else."""
+	needs_client()
+	s = WithoutSource(folder)
+	source = str(folder / "a b" / "app.c")
+	(folder / "root").mkdir()
+	arguments = (s.recording.path, "--source-root", folder / "root")
+	with serving("good", s.source) as server:
+		env = {"DEBUGINFOD_URLS": server.url, "DEBUGINFOD_CACHE_PATH": str(s.cache)}
+		with served.Server(*arguments, env=env) as without:
+			assert without.ask("source", file=source)[0] == 422
+			assert b"no source:" in without.good("annotate", function="second", format="text") and server.asked == []
+		with served.Server(*arguments, "--debuginfod", env=env) as asking:
+			assert asking.good("source", file=source) == s.source and s.asked(server) == [s.request], server.asked
+			text = asking.good("annotate", function="second", format="text")
+			assert b"x = inner(x) + 2;" in text and len(server.asked) == 1, (text, server.asked)
+			assert asking.ask("source", file="/etc/passwd")[0] == 422 and len(server.asked) == 1
+	with serving("hangs") as server:
+		env = {"DEBUGINFOD_URLS": server.url, "DEBUGINFOD_CACHE_PATH": str(folder / "new"), "DEBUGINFOD_TIMEOUT": "3600"}
+		with served.Server(*arguments, "--debuginfod", env=env) as asking:
+			def look():
+				with contextlib.suppress(OSError, http.client.HTTPException):
+					asking.ask("source", file=source)
+
+			waiting = [threading.Thread(target=look, daemon=True) for _ in range(6)]
+			for one in waiting:
+				one.start()
+			while len(server.asked) < 2:
+				time.sleep(0.01)
+			for _ in range(5):
+				assert b"second" in asking.good(view="functions", format="text")
+			assert all(one.is_alive() for one in waiting)
+	done = harness.sonde("serve", "--no-browser", *arguments, "--debuginfod", env={"DEBUGINFOD_URLS": ""})
+	assert done.status == 2 and "DEBUGINFOD_URLS names no server" in done.err, done
 
 
 def test_a_page_with_fetched_sources(folder):
