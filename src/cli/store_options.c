@@ -43,6 +43,9 @@ const struct option_row store_query_rows[] = {
 	{0},
 };
 
+/* Clocks of hosts may be ahead of ours so far; what is later is not of the last hour. */
+#define STORE_AHEAD_S 300
+
 static uint64_t now_s(void)
 {
 	return clock_unix_ns() / SECOND_NS;
@@ -55,7 +58,7 @@ static struct error *set_last(struct store_query *q, const char *value)
 
 	if (err == NULL) {
 		q->since_s = now_s() - last_ns / SECOND_NS;
-		q->until_s = 0;
+		q->until_s = now_s() + STORE_AHEAD_S;
 	}
 	return err;
 }
