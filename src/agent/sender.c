@@ -222,6 +222,7 @@ void sender_look(struct sender *s, struct spool *spool, uint64_t now_ns)
 	if (pid > 0) {
 		s->child = pid;
 		s->name = xstrdup(oldest->name);
+		spool->under_way = s->name;
 	} else {
 		s->failures++;
 		s->next_ns = now_ns + sender_back_off_ns(s->failures, random_share());
@@ -233,7 +234,7 @@ static void leave(struct sender *s, struct spool *spool, bool is_sent)
 {
 	s->failures = 0;
 	s->sent += is_sent;
-	/* The limit may have dropped it meanwhile. */
+	/* Somebody may have removed it meanwhile. */
 	for (size_t i = 0; i < spool->entries.count; i++)
 		if (strcmp(spool->entries.data[i].name, s->name) == 0) {
 			s->sent_bytes += is_sent ? spool->entries.data[i].bytes : 0;
@@ -255,6 +256,7 @@ void sender_ended(struct sender *s, struct spool *spool, int status, uint64_t no
 		s->next_ns = now_ns + sender_back_off_ns(s->failures, random_share());
 	}
 	s->child = 0;
+	spool->under_way = NULL;
 	free(s->name);
 	s->name = NULL;
 }
