@@ -44,6 +44,8 @@
 #define LOOK_NS	 SECOND_NS
 /* After a recording failed to start. */
 #define RETRY_NS (10 * SECOND_NS)
+/* The part of the memory that the names of one program may take: two segments need the rest. */
+#define NAMES_PART 6
 /* One samples, one is about to, and others resolve names. */
 #define SEGMENTS_MAX 8
 
@@ -62,8 +64,10 @@ struct agent {
 	uint64_t last_until_ns;		    /* until then something samples, or did */
 	uint64_t retry_ns;		    /* no segment is started before */
 	uint64_t look_ns, metrics_ns;	    /* when to do these next */
+	uint64_t send_ns;		    /* and send, with nothing saved */
 	uint64_t ended_cpu_ns;		    /* of processes that have ended */
 	uint64_t told_dropped, told_broken; /* in the notes of segments */
+	uint64_t ended_peak_bytes;	    /* with that of a segment that has just ended */
 	bool is_sampling;		    /* some segment has begun to */
 	bool is_ending;
 	struct error *failure; /* the first recording's */
@@ -145,6 +149,19 @@ static void measure(struct agent *a)
 		if (!s->shared->has_ended)
 			m->memory_bytes += s->shared->ring_bytes;
 	}
+	if (m->memory_bytes > m->memory_peak)
+		m->memory_peak = m->memory_bytes;
+}
+
+/* Names take memory for a moment, which may fall between two looks. */
+static void measure_peak(struct agent *a, const struct segment_shared *ended)
+{
+	struct agent_metrics *m = &a->metrics;
+
+	measure(a);
+	a->ended_peak_bytes = m->memory_bytes + ended->peak_bytes;
+	if (a->ended_peak_bytes > m->memory_peak)
+		m->memory_peak = a->ended_peak_bytes;
 }
 
 /* ---- metrics ---- */
@@ -199,6 +216,7 @@ static void begin_segment(struct agent *a, struct segment *s, uint64_t from_ns)
 		.leaves_names = a->allowance.leaves_names,
 		.dropped = a->spool.dropped - a->told_dropped,
 		.broken = a->metrics.segments_broken - a->told_broken,
+		.names_memory_max = a->allowance.memory_most / NAMES_PART,
 	};
 
 	if (a->last_until_ns > 0 && from_ns > a->last_until_ns)
@@ -278,7 +296,7 @@ static void tell_failure(struct agent *a, const struct segment *s, int status)
 			"a segment's process was killed by signal %d (%s); its samples up to then "
 			"are kept",
 			WTERMSIG(status), strsignal(WTERMSIG(status)));
-	else if (problem[0])
+	else if (problem[0] && (s->shared->is_sampling || a->is_sampling))
 		say(a, "%s", problem);
 	if (s->shared->is_sampling)
 		return;
@@ -308,6 +326,7 @@ static void take_segment(struct agent *a, struct segment *s, int status)
 	m->truncated += shared->truncated;
 	m->late_ns += shared->late_ns;
 	a->is_sampling |= shared->is_sampling;
+	measure_peak(a, shared);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
 		uint64_t before = a->spool.bytes;
 		struct error *err = shared->is_empty ? NULL : spool_take(&a->spool, s->name);
@@ -352,8 +371,13 @@ static void watch_cost(struct agent *a, uint64_t now_ns)
 	struct allowance *w = &a->allowance;
 
 	measure(a);
+	uint64_t memory_bytes = a->metrics.memory_bytes > a->ended_peak_bytes
+					? a->metrics.memory_bytes
+					: a->ended_peak_bytes;
 	enum allowance_change change =
-		allowance_look(w, now_ns, a->metrics.own_cpu_ns, a->metrics.memory_bytes);
+		allowance_look(w, now_ns, a->metrics.own_cpu_ns, memory_bytes);
+
+	a->ended_peak_bytes = 0;
 
 	switch (change) {
 	case ALLOWANCE_SAME:
@@ -366,17 +390,17 @@ static void watch_cost(struct agent *a, uint64_t now_ns)
 		say(a,
 			"names are left to 'sonde symbolize' from now on, as they took the memory "
 			"to %.1f MiB",
-			(double)a->metrics.memory_bytes / (1 << 20));
+			(double)memory_bytes / (1 << 20));
 		break;
 	case ALLOWANCE_PAUSE:
 		say(a,
 			"sampling pauses, by the budget: %.1f MiB of memory, %.3f s of CPU time so "
 			"far",
-			(double)a->metrics.memory_bytes / (1 << 20),
-			(double)a->metrics.own_cpu_ns / 1e9);
+			(double)memory_bytes / (1 << 20), (double)a->metrics.own_cpu_ns / 1e9);
 		break;
 	case ALLOWANCE_RESUME:
-		say(a, "sampling goes on");
+		say(a, "sampling goes on, with %.3g samples a second of CPU time",
+			1e9 / (double)(a->settings.interval_ns << w->halvings));
 		break;
 	}
 	cut(a, now_ns);
@@ -461,6 +485,21 @@ static void reload(struct agent *a, uint64_t now_ns)
 		cut(a, now_ns);
 }
 
+/* ---- sending ---- */
+
+/*
+ * After an outage segments are sent one after the other.  When no CPU time is saved for that, twice
+ * as often as they are made.
+ */
+static void send_waiting(struct agent *a, uint64_t now_ns)
+{
+	if (a->allowance.saved_ns < 0 && now_ns < a->send_ns)
+		return;
+	sender_look(&a->sender, &a->spool, now_ns);
+	if (a->sender.child)
+		a->send_ns = now_ns + a->settings.every_ns / 2;
+}
+
 /* ---- the loop ---- */
 
 static void end(struct agent *a)
@@ -503,8 +542,8 @@ static void run(struct agent *a)
 			receiver_look(&a->receiver, &a->spool, now_ns);
 			/* Others go on sending while sampling pauses. */
 			limit_spool(a);
-			sender_look(&a->sender, &a->spool, now_ns);
 		}
+		send_waiting(a, now_ns);
 		if (now_ns >= a->metrics_ns)
 			write_metrics(a, now_ns);
 		(void)poll(&polled, 1, (int)(LOOK_NS / 4000000));
@@ -586,6 +625,7 @@ struct error *agent_run(const struct agent_settings *settings, const struct agen
 	sigset_t before;
 	struct error *err;
 
+	alloc_spare();
 	a.spool.lock_fd = -1;
 	a.metrics.start_unix_ns = clock_unix_ns();
 	prctl(PR_SET_NAME, "sonde-agent");

@@ -15,7 +15,10 @@
 #define MEMORY_BYTES	 ((uint64_t)64 << 20)
 #define MEMORY_CPU_BYTES ((uint64_t)1 << 20)
 
-#define SAVED_TIME_NS (300 * SECOND_NS)
+/* Of an hour's share, 200 s can be saved and 100 s owed; the other 3300 s come in steadily. */
+#define INCOME_PART   (11.0 / 12)
+#define SAVED_TIME_NS (200 * SECOND_NS)
+#define DEBT_PART     2
 #define WINDOW_NS     (15 * SECOND_NS)
 /* This many cheap windows in a row, with everything saved, double the rate again. */
 #define CALM_WINDOWS 8
@@ -66,7 +69,7 @@ static void spend(struct allowance *a, uint64_t time_ns, uint64_t cpu_ns)
 {
 	int64_t most_ns = allowance_saved_most_ns(a);
 
-	a->saved_ns += (int64_t)(a->share * (double)(time_ns - a->time_ns));
+	a->saved_ns += (int64_t)(a->share * INCOME_PART * (double)(time_ns - a->time_ns));
 	if (a->saved_ns > most_ns)
 		a->saved_ns = most_ns;
 	a->saved_ns -= (int64_t)(cpu_ns - a->cpu_ns);
@@ -82,13 +85,19 @@ static enum allowance_change pause_until(struct allowance *a, uint64_t resume_ns
 	return ALLOWANCE_PAUSE;
 }
 
-static enum allowance_change lower(struct allowance *a, uint64_t resume_ns)
+/* False: the rate is the lowest. */
+static bool halve(struct allowance *a)
 {
 	if (a->halvings == ALLOWANCE_HALVINGS_MAX)
-		return pause_until(a, resume_ns);
+		return false;
 	a->halvings++;
 	a->halvings_total++;
-	return ALLOWANCE_RATE;
+	return true;
+}
+
+static enum allowance_change lower(struct allowance *a, uint64_t resume_ns)
+{
+	return halve(a) ? ALLOWANCE_RATE : pause_until(a, resume_ns);
 }
 
 static enum allowance_change look_at_pause(struct allowance *a)
@@ -103,7 +112,7 @@ static enum allowance_change look_at_pause(struct allowance *a)
 static enum allowance_change judge(
 	struct allowance *a, uint64_t used_ns, uint64_t passed_ns, uint64_t memory_bytes)
 {
-	double due_ns = a->share * (double)passed_ns;
+	double due_ns = a->share * INCOME_PART * (double)passed_ns;
 	bool is_calm = (double)used_ns * CALM_PART < due_ns && memory_bytes < a->memory_most / 2;
 
 	a->calm = is_calm && a->saved_ns >= allowance_saved_most_ns(a) * 9 / 10 ? a->calm + 1 : 0;
@@ -130,8 +139,11 @@ enum allowance_change allowance_look(
 		a->window_cpu_ns = cpu_ns;
 		return look_at_pause(a);
 	}
-	if (a->saved_ns < -allowance_saved_most_ns(a))
+	if (a->saved_ns < -allowance_saved_most_ns(a) / DEBT_PART) {
+		/* What costs so much would only pause again. */
+		(void)halve(a);
 		return pause_until(a, 0);
+	}
 	if (memory_bytes > a->memory_most && !a->leaves_names) {
 		a->leaves_names = true;
 		a->peak_bytes = 0;

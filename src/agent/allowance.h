@@ -2,14 +2,15 @@
 #define SONDE_AGENT_ALLOWANCE_H
 
 /*
- * What the agent may cost.  CPU time is an account: each second adds a fixed share of a CPU, the
- * agent's own time is taken off, and at most five minutes' worth is saved up.  So over any time t
- * the agent uses at most share × t and that much again, however expensive samples are.
+ * What the agent may cost.  CPU time is an account: each second adds eleven twelfths of a share of
+ * a CPU, and the agent's own time is taken off.  The rest of an hour's share is for bursts: 200
+ * seconds' worth can be saved up, and 100 owed.  So in any hour the agent uses at most its share,
+ * however expensive samples are, and what it has begun when it pauses.
  *
  * An account that is empty halves the sampling rate as long as more is spent than comes in.  At the
- * lowest rate, or with as much debt as could have been saved, sampling pauses until a fifth is
- * saved.  Too much memory first leaves names out, whose tables are the largest, and then does the
- * same.  Pure: no clock, no process.
+ * lowest rate, or with as much debt as is allowed, sampling pauses until a fifth is saved.  Too
+ * much memory first leaves names out, whose tables are the largest, and then does the same.  Pure:
+ * no clock, no process.
  */
 
 #include <stdbool.h>
@@ -28,7 +29,7 @@ enum allowance_change {
 	ALLOWANCE_SAME,
 	ALLOWANCE_RATE,	  /* halvings has changed, up or down by one */
 	ALLOWANCE_NAMES,  /* leaves_names has become true */
-	ALLOWANCE_PAUSE,  /* is_paused has become true */
+	ALLOWANCE_PAUSE,  /* is_paused has become true, and the rate may be halved as well */
 	ALLOWANCE_RESUME, /* is_paused has become false */
 };
 
@@ -56,7 +57,7 @@ void allowance_set(struct allowance *a, double share, uint64_t memory_most);
  */
 enum allowance_change allowance_look(
 	struct allowance *a, uint64_t time_ns, uint64_t cpu_ns, uint64_t memory_bytes);
-/* The most that can be saved up, and owed. */
+/* The most that can be saved up; half of it can be owed. */
 int64_t allowance_saved_most_ns(const struct allowance *a);
 
 #endif

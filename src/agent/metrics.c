@@ -52,6 +52,8 @@ void agent_metrics_put(const struct agent_metrics *m, struct strbuf *out)
 			m->cpu_share},
 		{"sonde_agent_memory_bytes", "Memory of the agent, with rings.",
 			(double)m->memory_bytes},
+		{"sonde_agent_memory_peak_bytes", "The most memory so far.",
+			(double)m->memory_peak},
 		{"sonde_agent_memory_limit_bytes", "Memory that the agent may use.",
 			(double)m->memory_most},
 		{"sonde_agent_segments_written_total", "Finished segments.", (double)m->segments},

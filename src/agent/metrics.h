@@ -23,6 +23,7 @@ struct agent_metrics {
 	double rate_hz, cpu_share;
 	bool is_paused, has_names;
 	uint64_t memory_bytes, memory_most, spool_bytes, spool_segments;
+	uint64_t memory_peak; /* since the start */
 	uint64_t start_unix_ns;
 };
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "record/events/perf_attr.h"
 
 #ifndef CAP_PERFMON
 #define CAP_PERFMON 38
@@ -34,12 +35,23 @@ static bool knows_perfmon(void)
 	return prctl(PR_CAPBSET_READ, CAP_PERFMON, 0, 0, 0) >= 0;
 }
 
+/*
+ * Whether CAP_PERFMON is not enough: Linux has no setting above 2, and Debian's kernels, which
+ * start with 3, want CAP_SYS_ADMIN then.
+ */
+static bool needs_admin(void)
+{
+	return !knows_perfmon() || perf_event_paranoid() > 2;
+}
+
 static uint64_t kept(void)
 {
-	uint64_t perf = knows_perfmon() ? CAP_PERFMON : CAP_SYS_ADMIN;
+	uint64_t perf = UINT64_C(1) << CAP_PERFMON;
 
-	return UINT64_C(1) << perf | UINT64_C(1) << CAP_SYS_PTRACE |
-	       UINT64_C(1) << CAP_DAC_READ_SEARCH | UINT64_C(1) << CAP_SYSLOG;
+	if (needs_admin())
+		perf |= UINT64_C(1) << CAP_SYS_ADMIN;
+	return perf | UINT64_C(1) << CAP_SYS_PTRACE | UINT64_C(1) << CAP_DAC_READ_SEARCH |
+	       UINT64_C(1) << CAP_SYSLOG;
 }
 
 struct error *rights_drop(void)

@@ -38,9 +38,9 @@ static void tell(void *context, const struct recorder_progress *progress)
 	shared->is_sampling = true;
 }
 
-static void note(struct capture_writer *w, const char *text)
+static void note(struct capture_writer *w, uint64_t count, const char *text)
 {
-	capture_writer_note(w, CAPTURE_NOTE_INFO, 1, str_from(text));
+	capture_writer_note(w, CAPTURE_NOTE_INFO, count, str_from(text));
 }
 
 /* What is nowhere; the count stands before `several`. */
@@ -67,10 +67,10 @@ static void write_news(struct capture_writer *w, const struct segment_news *news
 		snprintf(text, sizeof(text),
 			"the agent sampled at 1/%u of its rate, to keep to its budget",
 			1u << news->halvings);
-		note(w, text);
+		note(w, 1, text);
 	}
 	if (news->leaves_names)
-		note(w, "the agent left names to sonde symbolize, to keep to its budget");
+		note(w, 1, "the agent left names to sonde symbolize, to keep to its budget");
 	note_lost(w, news->dropped,
 		"an older segment was dropped from the spool since the last one",
 		"older segments were dropped from the spool since the last one");
@@ -78,8 +78,38 @@ static void write_news(struct capture_writer *w, const struct segment_news *news
 		"processes of earlier segments ended early");
 }
 
+/* The peak of what this process has for itself: without pages of files. */
+static uint64_t own_peak_bytes(void)
+{
+	unsigned long long peak_kb = 0, file_kb = 0, shared_kb = 0;
+	FILE *f = fopen("/proc/self/status", "re");
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		(void)sscanf(line, "VmHWM: %llu", &peak_kb);
+		(void)sscanf(line, "RssFile: %llu", &file_kb);
+		(void)sscanf(line, "RssShmem: %llu", &shared_kb);
+	}
+	if (f)
+		fclose(f);
+	return peak_kb > file_kb + shared_kb ? (peak_kb - file_kb - shared_kb) << 10 : 0;
+}
+
+static void write_names(struct recorder *recorder, const struct spool *spool,
+	const struct segment_news *news, bool later, const struct segment_hooks *hooks)
+{
+	spool_await_names(spool);
+	size_t left = hooks->names(recorder, later, news->names_memory_max);
+
+	if (left > 0)
+		note(recorder_writer(recorder), left,
+			"programs or libraries were left to sonde symbolize, as their names would "
+			"take much of the agent's memory");
+}
+
 static void finish(struct recorder *recorder, const struct recorder_result *result,
-	struct segment_shared *shared, bool no_symbols, const struct segment_hooks *hooks)
+	const struct spool *spool, struct segment_shared *shared, const struct segment_news *news,
+	bool no_symbols, const struct segment_hooks *hooks)
 {
 	uint64_t size;
 
@@ -95,8 +125,10 @@ static void finish(struct recorder *recorder, const struct recorder_result *resu
 	}
 	/* Names can wait; samples could not. */
 	(void)setpriority(PRIO_PROCESS, 0, NAMES_NICENESS);
-	hooks->names(recorder, no_symbols);
+	write_names(recorder, spool, news, no_symbols || news->leaves_names, hooks);
 	struct error *err = recorder_finish(recorder, &size);
+
+	shared->peak_bytes = own_peak_bytes();
 
 	if (err)
 		snprintf(shared->problem, sizeof(shared->problem), "%s", err->message);
@@ -104,8 +136,9 @@ static void finish(struct recorder *recorder, const struct recorder_result *resu
 }
 
 /* Does not return. */
-static void record(const struct recorder_options *options, struct segment_shared *shared,
-	const struct segment_news *news, bool no_symbols, const struct segment_hooks *hooks)
+static void record(const struct recorder_options *options, const struct spool *spool,
+	struct segment_shared *shared, const struct segment_news *news, bool no_symbols,
+	const struct segment_hooks *hooks)
 {
 	struct recorder_result result;
 	struct recorder *recorder;
@@ -121,7 +154,7 @@ static void record(const struct recorder_options *options, struct segment_shared
 		_exit(1);
 	}
 	write_news(recorder_writer(recorder), news);
-	finish(recorder, &result, shared, no_symbols, hooks);
+	finish(recorder, &result, spool, shared, news, no_symbols, hooks);
 }
 
 /* ---- the parent ---- */
@@ -177,7 +210,7 @@ struct error *segment_start(struct segment *s, struct spool *spool,
 		signal(SIGHUP, SIG_IGN);
 		prctl(PR_SET_NAME, "sonde-agent");
 		spool_leave_lock(spool);
-		record(&options, shared, news, settings->no_symbols || news->leaves_names, hooks);
+		record(&options, spool, shared, news, settings->no_symbols, hooks);
 	}
 	int code = errno;
 

@@ -9,6 +9,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -18,8 +19,11 @@
 
 struct recorder;
 
-/* Resolves names (cli/record_names.h), which the room cannot do itself. */
-typedef void segment_names_fn(struct recorder *recorder, bool later);
+/*
+ * Resolves names (cli/record_names.h), which the room cannot do itself.  Returns how many programs
+ * and libraries were left out, as their names would take more than memory_max.
+ */
+typedef size_t segment_names_fn(struct recorder *recorder, bool later, uint64_t memory_max);
 
 struct segment_hooks {
 	segment_names_fn *names;
@@ -32,9 +36,10 @@ struct segment_shared {
 	/* Set by the child: */
 	uint64_t ring_bytes;
 	uint64_t samples, lost, truncated, late_ns;
-	bool is_sampling; /* samples are being taken, or were */
-	bool has_ended;	  /* sampling is over, names follow */
-	bool is_empty;	  /* it ended before it began, so there is no file */
+	uint64_t peak_bytes; /* of its memory, at the end */
+	bool is_sampling;    /* samples are being taken, or were */
+	bool has_ended;	     /* sampling is over, names follow */
+	bool is_empty;	     /* it ended before it began, so there is no file */
 	char problem[256];
 };
 
@@ -47,13 +52,14 @@ struct segment {
 	struct segment_shared *shared;
 };
 
-/* Remarks for the file's notes. */
+/* How it is recorded, and remarks for the file's notes. */
 struct segment_news {
-	uint64_t paused_ns; /* before this segment */
-	uint64_t dropped;   /* segments that the spool has dropped since the last one */
-	uint32_t halvings;  /* of the rate */
-	uint64_t broken;    /* segments whose process ended early */
-	bool leaves_names;  /* by the budget */
+	uint64_t paused_ns;	   /* before this segment */
+	uint64_t dropped;	   /* segments that the spool has dropped since the last one */
+	uint32_t halvings;	   /* of the rate */
+	uint64_t broken;	   /* segments whose process ended early */
+	bool leaves_names;	   /* by the budget */
+	uint64_t names_memory_max; /* what the names of one program may take */
 };
 
 /*

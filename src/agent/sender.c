@@ -252,6 +252,7 @@ void sender_look(struct sender *s, struct spool *spool, uint64_t now_ns)
 	if (pid > 0) {
 		s->child = pid;
 		s->name = xstrdup(oldest->name);
+		spool->under_way = s->name;
 	} else {
 		back_off(s, now_ns);
 	}
@@ -309,6 +310,7 @@ void sender_ended(struct sender *s, struct spool *spool, int status, uint64_t no
 		back_off(s, now_ns);
 	error_destroy(err);
 	s->child = 0;
+	spool->under_way = NULL;
 	free(s->name);
 	s->name = NULL;
 }

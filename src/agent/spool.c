@@ -22,6 +22,7 @@
 
 #define TEMPORARY "/.tmp"
 #define LOCK	  "/.lock"
+#define NAMES	  "/.names"
 
 static char *in(const struct spool *s, const char *name)
 {
@@ -88,15 +89,24 @@ static bool is_segment(const char *name, uint32_t *number)
 	       strcmp(name + end, SPOOL_ENDING) == 0;
 }
 
-static int by_name(const void *a, const void *b)
+/*
+ * In the order of their numbers: names begin with times, which go back when the system's clock is
+ * set back.
+ */
+static int by_number(const void *a, const void *b)
 {
-	return strcmp(((const struct spool_entry *)a)->name, ((const struct spool_entry *)b)->name);
+	const struct spool_entry *x = a, *y = b;
+
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	return strcmp(x->name, y->name);
 }
 
 static void add(struct spool *s, const char *name, const struct stat *st)
 {
-	struct spool_entry entry = {xstrdup(name), (uint64_t)st->st_size, st->st_mtim.tv_sec};
+	struct spool_entry entry = {xstrdup(name), (uint64_t)st->st_size, st->st_mtim.tv_sec, 0};
 
+	(void)is_segment(name, &entry.number);
 	vec_push(&s->entries, entry);
 	s->bytes += entry.bytes;
 }
@@ -120,7 +130,7 @@ static struct error *list(struct spool *s)
 		}
 	closedir(dir);
 	if (s->entries.count > 0)
-		qsort(s->entries.data, s->entries.count, sizeof(*s->entries.data), by_name);
+		qsort(s->entries.data, s->entries.count, sizeof(*s->entries.data), by_number);
 	return NULL;
 }
 
@@ -144,6 +154,17 @@ struct error *spool_open(struct spool *s, const char *path)
 	if (err)
 		spool_close(s);
 	return err;
+}
+
+void spool_await_names(const struct spool *s)
+{
+	char *path = in(s, NAMES);
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	free(path);
+	/* Without it, they only take more memory. */
+	while (fd >= 0 && flock(fd, LOCK_EX) != 0 && errno == EINTR)
+		continue;
 }
 
 void spool_leave_lock(struct spool *s)
@@ -198,7 +219,7 @@ struct error *spool_take(struct spool *s, const char *name)
 		add(s, name, &st);
 	/* A segment that took long may come after a later one. */
 	for (size_t i = s->entries.count;
-		!err && i > 1 && by_name(&s->entries.data[i - 2], &s->entries.data[i - 1]) > 0;
+		!err && i > 1 && by_number(&s->entries.data[i - 2], &s->entries.data[i - 1]) > 0;
 		i--) {
 		struct spool_entry entry = s->entries.data[i - 1];
 
@@ -231,9 +252,19 @@ struct error *spool_remove(struct spool *s, size_t entry)
 
 void spool_limit(struct spool *s, uint64_t most, int64_t oldest_s)
 {
-	while (s->entries.count > 1 && (s->bytes > most || s->entries.data[0].time_s < oldest_s)) {
-		uint64_t bytes = s->entries.data[0].bytes;
-		struct error *err = spool_remove(s, 0);
+	size_t at = 0;
+
+	while (s->entries.count > at + 1) {
+		const struct spool_entry *oldest = &s->entries.data[at];
+		uint64_t bytes = oldest->bytes;
+
+		if (s->bytes <= most && oldest->time_s >= oldest_s)
+			return;
+		if (s->under_way && strcmp(s->under_way, oldest->name) == 0) {
+			at++;
+			continue;
+		}
+		struct error *err = spool_remove(s, at);
 
 		if (err) {
 			/* It will be tried again. */

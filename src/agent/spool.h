@@ -7,6 +7,7 @@
  *	20261127T213348Z-000042.prof	a whole segment: start (UTC), a number; names sort by time
  *	.tmp/				segments being written, and nothing else
  *	.lock				locked by the agent that writes here
+ *	.names				locked by the process that resolves names
  *
  * A segment is written in .tmp and renamed when it is whole.  Whatever a kill left in .tmp is
  * removed when the folder is opened.
@@ -22,7 +23,8 @@
 struct spool_entry {
 	char *name;
 	uint64_t bytes;
-	int64_t time_s; /* when it was written, since 1970 */
+	int64_t time_s;	 /* when it was written, since 1970 */
+	uint32_t number; /* in its name */
 };
 
 struct spool {
@@ -31,6 +33,7 @@ struct spool {
 	uint32_t next;			 /* number of the next segment */
 	VEC(struct spool_entry) entries; /* whole segments, oldest first */
 	uint64_t bytes;			 /* of all */
+	const char *under_way;		 /* the name of one that is being sent; NULL: none */
 	uint64_t dropped, dropped_bytes; /* by spool_limit, so far */
 	uint64_t removed_temporary;	 /* by spool_open */
 };
@@ -40,6 +43,11 @@ struct spool {
  * it.
  */
 must_use struct error *spool_open(struct spool *s, const char *path);
+/*
+ * Waits until no other process of this spool resolves names, and has them wait until it ends: names
+ * take memory.
+ */
+void spool_await_names(const struct spool *s);
 /* Unlocks; a zeroed one is allowed. */
 void spool_close(struct spool *s);
 /* For a child process: the lock stays with the parent. */
@@ -55,7 +63,7 @@ must_use struct error *spool_take(struct spool *s, const char *name);
 must_use struct error *spool_remove(struct spool *s, size_t entry);
 /*
  * Drops the oldest segments until at most `most` bytes are left, and those written before oldest_s.
- * Always keeps the newest.
+ * Always keeps the newest, and the one under way, which would be counted as dropped and sent.
  */
 void spool_limit(struct spool *s, uint64_t most, int64_t oldest_s);
 

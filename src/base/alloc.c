@@ -36,9 +36,13 @@ static void *check(void *p)
  * would waste too much.
  */
 #define WHOLE_BYTES ((size_t)8 << 20)
+/* If memory is spared, blocks of at least this size go back as soon as they are freed. */
+#define SPARE_BYTES (128 << 10)
 #if defined(MADV_HUGEPAGE) && !defined(MADV_COLLAPSE)
 #define MADV_COLLAPSE 25 /* Linux 6.1 */
 #endif
+
+static bool is_sparing;
 
 /*
  * Advises whole pages, so that a table's mapping is uniform.  Otherwise the kernel splits it in
@@ -64,7 +68,7 @@ static void want_huge_pages(uintptr_t from, uintptr_t to)
  */
 static size_t whole_pages(size_t bytes)
 {
-	if (bytes < WHOLE_BYTES || bytes > SIZE_MAX / 2)
+	if (is_sparing || bytes < WHOLE_BYTES || bytes > SIZE_MAX / 2)
 		return bytes;
 	return ((bytes + HEADER_BYTES + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1)) - HEADER_BYTES;
 }
@@ -78,7 +82,8 @@ static void *gather(void *p, size_t bytes)
 #ifdef MADV_COLLAPSE
 	uintptr_t start = (uintptr_t)p & ~(HUGE_BYTES - 1);
 
-	if (bytes >= WHOLE_BYTES - HEADER_BYTES && (uintptr_t)p - start <= HEADER_BYTES)
+	if (!is_sparing && bytes >= WHOLE_BYTES - HEADER_BYTES &&
+		(uintptr_t)p - start <= HEADER_BYTES)
 		(void)madvise((void *)start, HUGE_BYTES, MADV_COLLAPSE);
 #else
 	(void)bytes;
@@ -99,7 +104,7 @@ static uintptr_t kept_until;
  */
 static void *advise(void *p, size_t size)
 {
-	if (size < LARGE_BYTES)
+	if (is_sparing || size < LARGE_BYTES)
 		return p;
 #ifdef __GLIBC__
 	uintptr_t end = kept_until ? (uintptr_t)sbrk(0) : 0;
@@ -125,6 +130,16 @@ void alloc_keep_freed(void)
 	/* What a thread has freed serves the others, too. */
 	(void)mallopt(M_ARENA_MAX, 1);
 	kept_until = (uintptr_t)sbrk(0);
+#endif
+}
+
+void alloc_spare(void)
+{
+	is_sparing = true;
+#ifdef __GLIBC__
+	/* A value that is set stays: glibc would raise the first by what is freed. */
+	(void)mallopt(M_MMAP_THRESHOLD, SPARE_BYTES);
+	(void)mallopt(M_TRIM_THRESHOLD, SPARE_BYTES);
 #endif
 }
 

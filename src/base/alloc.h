@@ -19,6 +19,11 @@
  * For commands that turn one large table into another, then exit.
  */
 void alloc_keep_freed(void);
+/*
+ * The opposite, for processes that must take little memory: no huge pages, which are resident as a
+ * whole, and what is freed goes back to the system.  Child processes inherit it.
+ */
+void alloc_spare(void);
 /* Zeroed memory, freed with free(). */
 must_use returns_owned void *xalloc(size_t size);
 /* Zeroed array of count elements; a product beyond SIZE_MAX counts as out of memory. */

@@ -274,9 +274,11 @@ static struct error *agent_set(void *context, int id, const char *value)
 	return apply(&ignored, id, value);
 }
 
-static void names(struct recorder *recorder, bool later)
+static size_t names(struct recorder *recorder, bool later, uint64_t memory_max)
 {
-	record_names(recorder, later, NULL, NULL);
+	const struct record_names_options options = {.later = later, .memory_max = memory_max};
+
+	return record_names(recorder, &options);
 }
 
 static void say(const char *line)

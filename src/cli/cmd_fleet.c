@@ -309,6 +309,26 @@ static void put_status_text(const struct store_status *status, struct strbuf *ou
 	}
 }
 
+/* A host that has sent something of the future has a clock that is ahead of ours. */
+#define AHEAD_S 300
+
+static void name_clocks_ahead(const struct store_status *status, uint64_t now_s)
+{
+	for (size_t i = 0; i < status->rows.count; i++) {
+		const struct store_status_row *r = &status->rows.data[i];
+		struct strbuf host = {0}, time = {0};
+
+		if (r->last_s <= now_s + AHEAD_S)
+			continue;
+		escape_text(&host, str_from(r->host));
+		put_time(&time, r->last_s);
+		message_print("%.*s: its clock was ahead: it sent profiles of service %s of %.*s",
+			STR_ARG(strbuf_str(&host)), r->service, STR_ARG(strbuf_str(&time)));
+		strbuf_deinit(&host);
+		strbuf_deinit(&time);
+	}
+}
+
 /* What did not answer is an error, after what did. */
 static struct error *status(struct fleet_command *c, struct store *store)
 {
@@ -323,6 +343,7 @@ static struct error *status(struct fleet_command *c, struct store *store)
 		put_status_text(&status, &out);
 	fwrite(out.data, 1, out.size, stdout);
 	strbuf_deinit(&out);
+	name_clocks_ahead(&status, clock_unix_ns() / SECOND_NS);
 	for (size_t i = 0; i < status.errors.count && err == NULL; i++) {
 		if (i + 1 < status.errors.count) {
 			message_print("%s", status.errors.data[i]->message);

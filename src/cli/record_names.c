@@ -10,8 +10,8 @@
 
 struct namer {
 	struct symbolizer *symbolizer;
-	void (*nameless)(void *context, struct str path);
-	void *context;
+	const struct record_names_options *options;
+	size_t left; /* objects, because of their size */
 };
 
 static void write_place(struct capture_writer *writer, uint32_t object, uint64_t obj_addr,
@@ -46,8 +46,9 @@ static void symbolize_object(struct capture_writer *writer, uint32_t number,
 	for (size_t i = 0; i < object->address_count; i++)
 		if (places[i].count > 0)
 			write_place(writer, number, object->addresses[i], &places[i], arena);
-	if (!status.has_names && namer->nameless)
-		namer->nameless(namer->context, object->path);
+	namer->left += status.is_too_large;
+	if (!status.has_names && !status.is_too_large && namer->options->nameless)
+		namer->options->nameless(namer->options->context, object->path);
 	arena_destroy(arena);
 }
 
@@ -69,19 +70,19 @@ static bool is_named_now_only(const struct recorder_object *object)
 	       str_equal(object->path, STR("[vdso]")) || object->build_id.size == 0;
 }
 
-void record_names(struct recorder *recorder, bool later,
-	void (*nameless)(void *context, struct str path), void *context)
+size_t record_names(struct recorder *recorder, const struct record_names_options *options)
 {
-	struct symbolize_options options = {0};
-	struct namer namer = {symbolizer_create(&options), nameless, context};
+	const struct symbolize_options how = {.memory_max = options->memory_max};
+	struct namer namer = {symbolizer_create(&how), options, 0};
 	size_t count = recorder_object_count(recorder);
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct recorder_object object;
 
 		recorder_object(recorder, i, &object);
-		if (has_code(&object) && (!later || is_named_now_only(&object)))
+		if (has_code(&object) && (!options->later || is_named_now_only(&object)))
 			symbolize_object(recorder_writer(recorder), i, &object, &namer);
 	}
 	symbolizer_destroy(namer.symbolizer);
+	return namer.left;
 }

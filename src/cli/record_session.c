@@ -93,8 +93,11 @@ static bool finish(const struct record_request *request, struct recorder *record
 		.leaves_names = request->no_symbols};
 	struct error *err;
 
+	const struct record_names_options names = {
+		.later = request->no_symbols, .nameless = note_nameless, .context = &summary};
+
 	if (!capture_writer_failed(recorder_writer(recorder)))
-		record_names(recorder, request->no_symbols, note_nameless, &summary);
+		(void)record_names(recorder, &names);
 	err = result->is_dump
 		      ? capture_writer_finish(recorder_writer(recorder), &summary.size_bytes)
 		      : recorder_finish(recorder, &summary.size_bytes);

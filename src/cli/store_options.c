@@ -56,6 +56,9 @@ const struct option_row store_query_rows[] = {
 	{0},
 };
 
+/* Clocks of hosts may be ahead of ours so far; what is later is not of the last hour. */
+#define STORE_AHEAD_S 300
+
 /* Sets the time that is so long before now; not before 1970. */
 static struct error *set_before_now(const char *value, uint64_t *time_s)
 {
@@ -72,7 +75,7 @@ static struct error *set_last(struct store_query *q, const char *value)
 	struct error *err = set_before_now(value, &q->since_s);
 
 	if (err == NULL)
-		q->until_s = 0;
+		q->until_s = clock_unix_ns() / SECOND_NS + STORE_AHEAD_S;
 	return err;
 }
 

@@ -33,6 +33,8 @@ enum {
 struct source {
 	uint64_t id;
 	uint32_t parts, seen;
+	size_t shard;  /* where it was found first */
+	bool is_twice; /* also in another one */
 	struct profile_stats stats;
 	bool has_notes; /* they were added */
 };
@@ -221,12 +223,15 @@ static struct source *take_source(struct fetch *f, uint64_t id, struct str servi
 		(uint32_t)f->sources.count, &added);
 
 	if (added) {
-		struct source s = {.id = id, .parts = parts};
+		struct source s = {.id = id, .parts = parts, .shard = f->shard};
 
 		memset(&s.stats, 0xff, sizeof(s.stats));
 		vec_push(&f->sources, s);
 	}
-	return &f->sources.data[*index];
+	struct source *source = &f->sources.data[*index];
+
+	source->is_twice |= source->shard != f->shard;
+	return source;
 }
 
 static void take_stats(struct source *source, struct cursor *c)
@@ -862,6 +867,19 @@ static string_id one_or_count(struct fetch *f, const struct str_table *names, co
 	return builder_string(f->builder, str_from(text));
 }
 
+/* A host sends to one shard, until there are more of them or its name changes. */
+static void note_twice(struct fetch *f)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < f->sources.count; i++)
+		count += f->sources.data[i].is_twice;
+	if (count)
+		builder_note(f->builder, NOTE_INFO, count,
+			"recordings of a service are in two shards and count twice: their host was "
+			"given another shard, and sent them again");
+}
+
 static void describe(struct fetch *f, const char *source)
 {
 	struct builder *b = f->builder;
@@ -889,6 +907,7 @@ static void describe(struct fetch *f, const char *source)
 		builder_note(
 			b, NOTE_LOST, f->missing_frames, "frames of stacks are not in the store");
 	note_missing(f);
+	note_twice(f);
 	for (size_t i = 0; i < f->silent.count; i++)
 		builder_note(b, NOTE_LOST, 1, "a shard is missing, with all of its hosts: %s",
 			f->silent.data[i]);

@@ -13,6 +13,7 @@
 #include "obj/demangle.h"
 #include "obj/objfile.h"
 #include "obj/symtab.h"
+#include "obj/table_memory.h"
 #include "symbolize/build_source.h"
 
 /* The files of one object, and the tables read from them. */
@@ -74,6 +75,20 @@ static void close_tables(struct elf_source *source)
 	symtab_destroy(source->symtab);
 }
 
+/* Whether the tables may be read. */
+static bool fits_memory(const struct elf_source *source, struct resolve_job *job)
+{
+	uint64_t most = job->symbolizer->options.memory_max;
+
+	if (most == 0 || (table_memory(source->object) <= most &&
+				 (source->debug == NULL || table_memory(source->debug) <= most)))
+		return true;
+	job->status->is_too_large = true;
+	resolve_problem(
+		job, "%.*s: its tables are too large to be read now", STR_ARG(job->object->path));
+	return false;
+}
+
 static bool source_open(struct elf_source *source, struct resolve_job *job)
 {
 	*source = (struct elf_source){.places = {.known_path = job->object->path,
@@ -82,6 +97,11 @@ static bool source_open(struct elf_source *source, struct resolve_job *job)
 	if (source->object == NULL)
 		return false;
 	open_debug(source, job);
+	if (!fits_memory(source, job)) {
+		objfile_close(source->debug);
+		objfile_close(source->object);
+		return false;
+	}
 	open_tables(source, job);
 	return true;
 }

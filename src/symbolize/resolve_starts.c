@@ -75,8 +75,12 @@ static void answer(const struct starts_source *source, struct resolve_job *job, 
 
 static void starts_resolve(struct resolve_job *job)
 {
-	struct starts_source source = {.object = resolve_open_here(job)};
+	struct starts_source source = {0};
 
+	/* A name that stands in would be in the way of the right one. */
+	if (job->status->is_too_large)
+		return;
+	source.object = resolve_open_here(job);
 	if (source.object == NULL)
 		return;
 	source.starts = function_starts_create(source.object);

@@ -33,6 +33,8 @@ struct symbolize_options {
 	 */
 	struct build_source *source;
 	uint64_t costly_ns; /* answers that take longer are cached; 0: those that take 5 ms */
+	/* Files whose tables take more memory, by an estimate, are not read; 0: all are. */
+	uint64_t memory_max;
 };
 
 must_use returns_owned struct symbolizer *symbolizer_create(
@@ -85,6 +87,7 @@ struct symbolize_status {
 			  * ID */
 	bool has_names;	 /* it, or its debug file, has a symbol table */
 	bool has_lines;	 /* it, or its debug file, has line information */
+	bool is_too_large;   /* its tables exceed memory_max: what the cache lacks is unknown */
 	const char *problem; /* in the arena: one sentence if found_file is false or data is
 			      * invalid, else NULL */
 };

@@ -531,6 +531,49 @@ def test_figures_of_recordings(folder):
 		assert {key: row[key] for key in expected} == expected, (row, expected)
 
 
+def test_what_another_shard_has_is_named(folder):
+	"""A shard more, and what was sent to the old one again: it counts twice, and a note says so."""
+	both = Store(shards.shared(0), shards.shared(1))
+	places = [f"127.0.0.1:{server.port}" for server in both.servers]
+	of_both, of_first = both.url, both.url_of(places[0])
+	made, moved = fleet.Fleet(92, services=1, hosts=8, minutes=1).profiles, []
+	for profile in made:
+		both.url = of_first
+		check(both.push_profile(profile, folder))
+		both.url = of_both
+		if places[1] in check(both.push_profile(profile, folder)).err:
+			moved.append(profile)
+	report = both.json("--view", "functions")
+	assert moved and report["total"] == sum(profile.total for profile in made + moved)
+	notes = [note for note in report["notes"] if "count twice" in note["text"]]
+	assert [note["count"] for note in notes] == [len(moved)], report["notes"]
+
+
+# ---- clocks ----
+
+
+def check_clocks(store, folder):
+	now = int(time.time())
+	ahead = {0: "web1", 7200: "web2", 40 * 86400: "web3", -7200: "web4", -3 * 86400: "web5"}
+	for skew, host in ahead.items():
+		profile = fleet.Profile("api", host, {}, now + skew, {("main", host): 1 + abs(skew)})
+		# A clock that was set meanwhile does not make it another profile.
+		for _ in range(2):
+			check(store.push_profile(profile, folder))
+	assert store.total() == sum(1 + abs(skew) for skew in ahead)
+	assert store.total("--last", "1h") == 1
+	assert store.total("--last", "3h") == 1 + 7201
+	assert store.total("--since", f"@{now + 3600}") == 7201 + 40 * 86400 + 1
+	named = check(store.fleet("status")).err
+	assert [host for host in ahead.values() if f"{host}: its clock was ahead" in named] == ["web2", "web3"], named
+
+
+def test_clocks_that_are_wrong(folder):
+	"""A profile counts once, at the time of its host's clock; one of the future is not of the last hour, and its host is
+	named."""
+	check_clocks(Store(shards.shared(0)), folder)
+
+
 # ---- names ----
 
 HOSTILE = ("'); DROP TABLE profiles; --", "\\", "a\\'b", "`x`", '"', "%27", "{x:String}", "\t", "é", "𝄞", "a\rb", "service=x,host=y",

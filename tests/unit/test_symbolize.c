@@ -18,6 +18,7 @@
 #include "obj/kernel_file.h"
 #include "obj/objfile.h"
 #include "obj/symtab.h"
+#include "obj/table_memory.h"
 #include "obj/vdso.h"
 #include "symbolize/build_source.h"
 #include "symbolize/symbolize.h"
@@ -123,6 +124,42 @@ static void names_lines_and_inlined_calls(void **state)
 	assert_true(a.places[0].frames[0].line > 0);
 	arena_destroy(a.arena);
 	arena_destroy(b.arena);
+	free(path);
+}
+
+/* A file takes as much packed; what does not fit is left without even a stand-in. */
+static void large_tables_are_left(void **state)
+{
+	char *path = build(*state, "-g -gz=none");
+	char *packed = xasprintf("%s/packed", (char *)*state);
+	const struct symbolize_object objects[] = {
+		{.path = str_from(path)}, {.path = str_from(packed)}};
+	struct objfile *file;
+
+	run_or_skip(*state, path, "objcopy --compress-debug-sections=zlib program packed");
+	assert_null(objfile_open(path, &file));
+	uint64_t needed = table_memory(file), work = function_address(path, "work");
+
+	objfile_close(file);
+	assert_null(objfile_open(packed, &file));
+	assert_int_equal(table_memory(file), needed);
+	objfile_close(file);
+	assert_true(needed > 1000);
+	for (size_t i = 0; i < ARRAY_SIZE(objects); i++) {
+		const struct symbolize_options fits = {.cache_directory = "", .memory_max = needed};
+		const struct symbolize_options not = {
+			.cache_directory = "", .memory_max = needed - 1};
+		struct answer a = ask(&fits, objects[i], &work, 1);
+		struct answer b = ask(&not, objects[i], &work, 1);
+
+		assert_false(a.status.is_too_large);
+		check_function(&a.places[0], a.places[0].count - 1, "work");
+		assert_true(b.status.is_too_large && b.status.problem);
+		assert_int_equal(b.places[0].count, 0);
+		arena_destroy(a.arena);
+		arena_destroy(b.arena);
+	}
+	free(packed);
 	free(path);
 }
 
@@ -621,6 +658,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 		IN_FOLDER(names_lines_and_inlined_calls),
+		IN_FOLDER(large_tables_are_left),
 		IN_FOLDER(a_header_has_one_path),
 		IN_FOLDER(without_debug_information_there_are_names),
 		IN_FOLDER(functions_of_a_stripped_program_are_told_by_their_start),
