@@ -145,7 +145,9 @@ static void *work(void *context)
 		intake_take(&intake->options, &x->message, &x->answer);
 		/* The memory of a large profile goes back: the process may run for months. */
 		if (x->body.size > TRIM_BYTES)
+#ifdef __GLIBC__ /* musl returns it by itself */
 			malloc_trim(0);
+#endif
 		pthread_mutex_lock(&intake->lock);
 		queue_put(&intake->taken, x);
 		wake(intake);

@@ -216,6 +216,8 @@ preload_exported sighandler_t ssignal(int number, sighandler_t handler)
 	return signal(number, handler);
 }
 
+/* musl has no such function, but programs linked to glibc do. */
+preload_exported sighandler_t sysv_signal(int number, sighandler_t handler);
 preload_exported sighandler_t sysv_signal(int number, sighandler_t handler)
 {
 	if (!preload_process.on || number != SIGURG)

@@ -21,6 +21,11 @@
 
 #include "preload/raw.h"
 
+/* timer_create(2) names this member; not every C library does. */
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
 #define SECOND_NS UINT64_C(1000000000)
 /* A sample may come earlier by this part of the interval. */
 #define EARLY_PART 16
@@ -58,7 +63,7 @@ static bool make(struct preload_thread *t, clockid_t clock, int *timer)
 	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGURG};
 
 	event.sigev_value.sival_ptr = &preload_process;
-	event._sigev_un._tid = t->tid;
+	event.sigev_notify_thread_id = t->tid;
 	return raw3(SYS_timer_create, clock, &event, timer) == 0;
 }
 

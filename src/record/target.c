@@ -49,7 +49,8 @@ void launch_state_restore(const struct launch_state *state)
 	sigprocmask(SIG_SETMASK, &state->mask, NULL);
 }
 
-static void raise_limit(__rlimit_resource_t resource)
+/* The type of a resource is an enum in glibc and int in musl. */
+static void raise_limit(unsigned resource)
 {
 	struct rlimit limit;
 

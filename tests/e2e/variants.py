@@ -3,8 +3,8 @@ as packages are, without tests, and must record and report a recursive program w
 
 `make check-variants` runs it: the builds take some minutes, and stay below the build folder's tests/variants. Zones with
 musl are in zones_builds.py: a program with prof.h and its one header needs no other library. sonde itself is not built
-with musl, as distributions with glibc have no libelf for it; the program that is one file (release/static) runs on
-those with musl.
+with musl here, as distributions with glibc have no libelf for it; tests/lint/musl.py checks its sources, and the program
+that is one file (release/static) runs on distributions with musl.
 """
 
 import json
