@@ -67,9 +67,9 @@ static void note_losses(struct perf_data *p)
 		"tasks were not distinguished from others: there are too many"};
 
 	static const struct trouble guesses = {NOTE_GUESSED,
-		"a stack contains a guessed caller: who is outside of [guessed] is likely, not "
+		"a stack contains a guessed caller: what is outside [guessed] is likely, not "
 		"certain",
-		"stacks contain a guessed caller: who is outside of [guessed] is likely, not "
+		"stacks contain a guessed caller: what is outside [guessed] is likely, not "
 		"certain"};
 
 	note(p, &lost_records, p->file.lost_records);

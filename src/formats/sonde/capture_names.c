@@ -346,6 +346,6 @@ static void note_guessed_starts(const struct capture_names *n)
 void capture_names_note(const struct capture_names *n)
 {
 	note_naming(n, NAMED_NOWHERE, "no symbols for");
-	note_naming(n, NAMED_IN_PART, "symbols for a part only of");
+	note_naming(n, NAMED_IN_PART, "only some symbols for");
 	note_guessed_starts(n);
 }

@@ -33,9 +33,9 @@ static const struct trouble counter_troubles[CAPTURE_COUNTER_COUNT] = {
 		"a stack is unknown: its program is a 32-bit one",
 		"stacks are unknown: their programs are 32-bit ones"},
 	[CAPTURE_GUESSED_STACKS] = {NOTE_GUESSED,
-		"a stack contains a guessed caller: who is outside of [guessed] is likely, not "
+		"a stack contains a guessed caller: what is outside [guessed] is likely, not "
 		"certain",
-		"stacks contain a guessed caller: who is outside of [guessed] is likely, not "
+		"stacks contain a guessed caller: what is outside [guessed] is likely, not "
 		"certain"},
 	[CAPTURE_NO_USER_STACK] = {NOTE_TRUNCATED, "a sample has kernel frames only",
 		"samples have kernel frames only"},
