@@ -159,12 +159,16 @@ static void move(struct walk *w, uint32_t stack, uint64_t time_ns)
 		w->open[w->open_count] = (struct open_zone){path[w->open_count], time_ns};
 }
 
+/* A total order: not every C library's qsort is stable. */
 static int compare_bars(const void *a, const void *b)
 {
 	const struct zone_bar *x = a, *y = b;
 
-	return x->depth != y->depth ? COMPARE(x->depth, y->depth)
-				    : COMPARE(x->start_ns, y->start_ns);
+	/* Of bars that start together, all but the last are empty. */
+	return COMPARE(x->depth, y->depth)
+		?: COMPARE(x->start_ns, y->start_ns)
+		?: COMPARE(x->end_ns, y->end_ns)
+		?: COMPARE(x->stack, y->stack);
 }
 
 /* Ends the walk of a thread whose bars begin there. */
