@@ -43,7 +43,7 @@ static void note(struct capture_writer *w, uint64_t count, const char *text)
 	capture_writer_note(w, CAPTURE_NOTE_INFO, count, str_from(text));
 }
 
-/* What is nowhere; the count stands before `several`. */
+/* A loss; readers show the count before `several`. */
 static void note_lost(
 	struct capture_writer *w, uint64_t count, const char *one, const char *several)
 {

@@ -39,7 +39,7 @@ struct segment_shared {
 	uint64_t peak_bytes; /* of its memory, at the end */
 	bool is_sampling;    /* samples are being taken, or were */
 	bool has_ended;	     /* sampling is over, names follow */
-	bool is_empty;	     /* it ended before it began, so there is no file */
+	bool is_empty;	     /* it was stopped before sampling began: there is no file */
 	char problem[256];
 };
 

@@ -433,7 +433,7 @@ struct fetch_context {
 	const struct store_query *query;
 };
 
-/* One that was whole before the range began has nothing of it. */
+/* A file that was complete before the range began has no samples in it. */
 static bool is_recent(const struct store_query *query, const struct stat *info)
 {
 	return (uint64_t)info->st_mtim.tv_sec >= query->since_s;
@@ -599,7 +599,7 @@ static void add_figure(uint64_t *sum, uint64_t value)
 		*sum = *sum == UINT64_MAX ? value : *sum + value;
 }
 
-/* Statistics of a recording of several services are of none of them. */
+/* Statistics of a recording of several services belong to none of them. */
 static void add_figures(struct store_status_row *row, const struct profile *p, bool is_single)
 {
 	if (!is_single)

@@ -330,7 +330,7 @@ void http_client_run(struct http_client *http, struct http_request *const *reque
 		if (code == CURLM_OK && running)
 			code = http->curl.multi_poll(http->multi, NULL, 0, WAIT_MS, NULL);
 	} while (code == CURLM_OK && running);
-	/* Those that libcurl gave up, or could not begin: never an answer by mistake. */
+	/* Requests that libcurl gave up or could not begin have no answer. */
 	for (size_t i = 0; i < count; i++) {
 		if (transfers[i].easy)
 			end(&transfers[i], CURLE_FAILED_INIT);

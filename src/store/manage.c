@@ -176,7 +176,7 @@ static char *copy(struct str s)
 	return xstrndup(s.data, s.size);
 }
 
-/* A sum, after how many recordings it is of. */
+/* The number of recordings that know a figure, and its sum. */
 static uint64_t read_figure(struct cursor *c)
 {
 	uint64_t known = cursor_u64(c), sum = cursor_u64(c);

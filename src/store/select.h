@@ -21,20 +21,20 @@ struct select_hours {
 /* Which profiles there are, with what they measured and lost: the columns of `commits`. */
 void select_commits(const struct store_query *query, struct strbuf *sql);
 /*
- * Each host that has profiles of the query, or up to before_s earlier: its name; when its latest
- * interval begins (32 bits) and ends; and a number that is another one if its profiles in the
- * query's range are.
+ * Each host that has profiles in the query's range or up to before_s earlier: its name; when its
+ * latest interval begins (32 bits) and ends; and a number that changes whenever its profiles in the
+ * range do.
  */
 void select_glance(const struct store_query *query, uint64_t before_s, struct strbuf *sql);
 /* Whether the query keeps apart what a stack's weights are of. */
 bool select_has_lists(const struct store_query *query);
 /*
- * Each stack with weight: hash, outer_hash, frames, and its weight in each metric, of which there
- * is at least one.  Where the query keeps something apart, weights are arrays of equal length, and
- * more of them follow: with services or labels, services; with labels also hosts, keys and values;
- * with times also times.  A stack that was sent twice may come twice, each time with all of its
- * weight.  One that `stacks` does not have comes with outer_hash 0 and no frames; hash 0 is the sum
- * of the stacks without query->names.  Those hours come from their sums.
+ * Each stack with weight: hash, outer_hash, frames, and a weight for each metric; there is at least
+ * one.  Where the query keeps something apart, weights are arrays of equal length, and more arrays
+ * follow: services, if it keeps services or labels; hosts, keys and values, if it keeps labels;
+ * times, if it keeps times.  A stack that was sent twice may come twice, each time with all of its
+ * weight.  A stack that `stacks` lacks comes with outer_hash 0 and no frames.  Hash 0 is the sum of
+ * the stacks without query->names.  `hours` are read as sums.
  */
 void select_stacks(const struct store_query *query, const struct str_table *metrics,
 	const struct select_hours *hours, struct strbuf *sql);

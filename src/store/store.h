@@ -89,7 +89,7 @@ struct store_glance_host {
 
 /* What a query would find, without its weights: for those who ask again and again. */
 struct store_glance {
-	/* Another one, as soon as store_fetch may give another profile. */
+	/* It changes as soon as store_fetch may return another profile. */
 	uint64_t mark;
 	VEC(struct store_glance_host) hosts;
 	VEC(char *) silent; /* what is known of each shard that does not answer */
