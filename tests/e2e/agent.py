@@ -363,6 +363,8 @@ def test_tiny_budget_pauses(folder):
 	with Agent(folder, "--cpu-max", "0.001%", every="2s") as agent:
 		agent.await_words("sampling pauses, by the budget")
 		wait_until(lambda: not children(agent.process.pid))
+		# It is moved to the store once its process has been waited for.
+		agent.await_segments(1)
 		known = agent.segments()
 		wait_until(lambda: agent.metrics()["paused"] == 1)
 		assert agent.metrics()["rate_hertz"] == 0

@@ -49,7 +49,7 @@ def test_each_level_of_paranoia(folder):
 def test_a_target_that_hides(folder):
 	program = recording.program(folder, "hidden")
 	give_to_nobody(folder)
-	r = as_nobody(folder, program, 3, harness.work(100), name="flat.prof")
+	r = as_nobody(folder, program, 3, harness.work(1000), name="flat.prof")
 	harness.check(r.done)
 	r.check_truth(r.done.out)
 	r.check_whole()
