@@ -284,7 +284,7 @@ int main(int argc, char **argv)
 	double *sums = malloc(stacks * sizeof(*sums)), sum = 0;
 	struct pair *pairs = malloc(samples * sizeof(*pairs));
 	FILE *stack_file = create(argv[1], "stacks", 0), *frame_file = create(argv[1], "frames", 0);
-	FILE *profile_file = NULL, *commit_file = create(argv[1], "commits", 0);
+	FILE *profile_file = NULL, *commit_file = NULL;
 	unsigned long long all_pairs = 0, in_file = 0, profiles = 0, weight = 0;
 	unsigned files = 0;
 
@@ -304,8 +304,10 @@ int main(int argc, char **argv)
 				unsigned count =
 					draw_profile(sums, stacks, samples, service, pairs);
 
-				if (profile_file == NULL)
-					profile_file = create(argv[1], "profiles", files++);
+				if (profile_file == NULL) {
+					profile_file = create(argv[1], "profiles", files);
+					commit_file = create(argv[1], "commits", files++);
+				}
 				put_profile(
 					profile_file, service, host, minute, pairs, count, total);
 				put_commit(commit_file, service, host, minute, count, total);
@@ -315,15 +317,17 @@ int main(int argc, char **argv)
 				weight += (unsigned long long)total;
 				if (in_file >= PAIRS_A_FILE) {
 					fclose(profile_file);
+					fclose(commit_file);
 					profile_file = NULL;
 					in_file = 0;
 				}
 			}
-	if (profile_file)
+	if (profile_file) {
 		fclose(profile_file);
+		fclose(commit_file);
+	}
 	fclose(stack_file);
 	fclose(frame_file);
-	fclose(commit_file);
 	printf("{\"profiles\": %llu, \"pairs\": %llu, \"stacks\": %u, \"frames\": %u, \"weight\": "
 	       "%llu, \"files\": %u}\n",
 		profiles, all_pairs, services * stacks, services * FUNCTIONS, weight, files);

@@ -84,7 +84,7 @@ def fill(shards, made, tables=("frames", "stacks", "profiles", "commits")):
 	for table in tables:
 		before, sent = sum(s.cpu_seconds() for s in shards), 0
 		for i, packed in enumerate(made.bodies(table)):
-			for server in [shards[i % len(shards)]] if table == "profiles" else shards:
+			for server in [shards[i % len(shards)]] if table in ("profiles", "commits") else shards:
 				sent += insert(server, table, packed)
 		for server in shards:
 			settle(server)

@@ -192,6 +192,9 @@ struct asked {
 	struct http_request request;
 	struct strbuf url;
 	const char *headers[4];
+	/* Of clickhouse_ask_all. */
+	struct clickhouse *clickhouse;
+	struct clickhouse_question *question;
 };
 
 static void ask_begin(struct clickhouse *c, size_t shard, bool without_database, struct str query,
@@ -233,39 +236,60 @@ static struct error *ask_end(
 	return err;
 }
 
-/* sqls NULL: `sql` for all. */
-static void ask_shards(struct clickhouse *c, struct str sql, const struct strbuf *sqls,
-	bool without_database, struct clickhouse_answer *answers)
+/* The request is the first member of a struct asked. */
+static void take_answer(struct http_request *request)
 {
-	size_t count = c->address->shards.count;
+	struct asked *a = (struct asked *)request;
+	struct clickhouse_question *q = a->question;
+
+	q->answer = (struct clickhouse_answer){0};
+	q->answer.err =
+		ask_end(a->clickhouse, q->shard, a, &q->answer.bytes, &q->answer.is_refusal);
+	if (q->done)
+		q->done(q);
+}
+
+static void ask_questions(struct clickhouse *c, bool without_database,
+	struct clickhouse_question *const *questions, size_t count)
+{
 	struct asked *asked = xcalloc(count, sizeof(*asked));
 	struct http_request **requests = xcalloc(count, sizeof(*requests));
 
 	for (size_t i = 0; i < count; i++) {
-		ask_begin(c, i, without_database, STR(""), sqls ? strbuf_str(&sqls[i]) : sql, false,
-			&asked[i]);
+		ask_begin(c, questions[i]->shard, without_database, STR(""), questions[i]->sql,
+			false, &asked[i]);
+		asked[i].clickhouse = c;
+		asked[i].question = questions[i];
+		asked[i].request.done = take_answer;
 		requests[i] = &asked[i].request;
 	}
 	http_client_run(c->http, requests, count);
-	for (size_t i = 0; i < count; i++) {
-		answers[i] = (struct clickhouse_answer){0};
-		answers[i].err =
-			ask_end(c, i, &asked[i], &answers[i].bytes, &answers[i].is_refusal);
-	}
 	free(requests);
 	free(asked);
+}
+
+void clickhouse_ask_all(
+	struct clickhouse *c, struct clickhouse_question *const *questions, size_t count)
+{
+	ask_questions(c, false, questions, count);
 }
 
 void clickhouse_ask(struct clickhouse *c, struct str sql, bool without_database,
 	struct clickhouse_answer *answers)
 {
-	ask_shards(c, sql, NULL, without_database, answers);
-}
+	size_t count = c->address->shards.count;
+	struct clickhouse_question *questions = xcalloc(count, sizeof(*questions));
+	struct clickhouse_question **asked = xcalloc(count, sizeof(*asked));
 
-void clickhouse_ask_each(
-	struct clickhouse *c, const struct strbuf *sqls, struct clickhouse_answer *answers)
-{
-	ask_shards(c, STR(""), sqls, false, answers);
+	for (size_t i = 0; i < count; i++) {
+		questions[i] = (struct clickhouse_question){.shard = i, .sql = sql};
+		asked[i] = &questions[i];
+	}
+	ask_questions(c, without_database, asked, count);
+	for (size_t i = 0; i < count; i++)
+		answers[i] = questions[i].answer;
+	free(asked);
+	free(questions);
 }
 
 struct error *clickhouse_ask_one(

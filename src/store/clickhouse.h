@@ -46,10 +46,20 @@ struct clickhouse_answer {
  */
 void clickhouse_ask(struct clickhouse *c, struct str sql, bool without_database,
 	struct clickhouse_answer *answers);
-/* The same with a statement of its own for each: sqls[shard]. */
-void clickhouse_ask_each(
-	struct clickhouse *c, const struct strbuf *sqls, struct clickhouse_answer *answers);
-/* The same for one shard; replaces *answer. */
+/* A statement for a shard, and what it answered. */
+struct clickhouse_question {
+	size_t shard;
+	struct str sql;
+	struct clickhouse_answer answer;
+	/* Called once the answer is there, while others are on their way; NULL: not. */
+	void (*done)(struct clickhouse_question *question);
+	void *context; /* for `done` */
+};
+
+/* Asks all of them at once. */
+void clickhouse_ask_all(
+	struct clickhouse *c, struct clickhouse_question *const *questions, size_t count);
+/* Asks one shard; replaces *answer. */
 must_use struct error *clickhouse_ask_one(
 	struct clickhouse *c, size_t shard, struct str sql, struct strbuf *answer);
 /*

@@ -2,9 +2,8 @@
  * Reads profiles from ClickHouse servers as one.
  *
  * Each shard sums the weights of each stack; here the sums of all shards meet in a builder, as
- * profiles of files do when they are merged.  Shards are asked at the same time: first for what
- * profiles there are and for their stacks, then for frames, which were sent before the stacks that
- * have them.
+ * profiles of files do when they are merged.  All shards are asked at the same time: first for what
+ * profiles there are, then for their stacks and frames.
  */
 #include "store/fetch.h"
 
@@ -29,14 +28,22 @@ enum {
 	SHOWN_MAX = 3,
 };
 
+struct fetch;
+
+/* A statement for a shard, and what reads the answer. */
+struct question {
+	struct clickhouse_question asked; /* the first member */
+	struct strbuf sql;
+	struct error *(*read)(struct fetch *f, struct cursor *c);
+	bool has_answer;
+};
+
 /* A profile that was recorded as one. */
 struct source {
-	uint64_t id;
 	uint32_t parts, seen;
 	size_t shard;  /* where it was found first */
 	bool is_twice; /* also in another one */
 	struct profile_stats stats;
-	bool has_notes; /* they were added */
 };
 
 /* The batches of a service in an hour. */
@@ -77,14 +84,18 @@ struct last_path {
 struct fetch {
 	struct clickhouse *clickhouse;
 	const struct store_query *query;
+	bool is_patient; /* asks for frames when it has the stacks */
 	struct builder *builder;
 	struct arena *arena;
+	VEC(struct question) questions; /* in the order in which answers are read */
+	size_t next_read;
 	/* Metrics, in the order of first sight. */
 	struct str_table metrics;
 	VEC(struct str) units;
 	struct str default_metric;
 	VEC(struct source) sources;
 	struct map source_index; /* by id and service */
+	struct map noted;	 /* ids of those whose notes were added */
 	struct str_table services, hosts, commands, formats, patterns;
 	uint64_t first_s; /* the earliest interval */
 	uint64_t commits;
@@ -123,67 +134,82 @@ struct fetch {
  * A shard that does not answer is left out from then on, with what is said of it.  One that refuses
  * a statement is there: then the whole question fails.
  */
-static void leave_out_silent(struct fetch *f, struct clickhouse_answer *answers)
+static void leave_out(struct fetch *f, size_t shard, struct clickhouse_answer *answer)
 {
-	for (size_t i = 0; i < clickhouse_shard_count(f->clickhouse); i++) {
-		if (answers[i].err && answers[i].is_refusal && f->err == NULL) {
-			f->err = answers[i].err;
-			answers[i].err = NULL;
-		} else if (answers[i].err && !f->is_silent[i]) {
-			vec_push(&f->silent, xstrdup(answers[i].err->message));
-			f->is_silent[i] = true;
-		}
+	if (answer->is_refusal && f->err == NULL) {
+		f->err = answer->err;
+		answer->err = NULL;
+	} else if (!f->is_silent[shard]) {
+		vec_push(&f->silent, xstrdup(answer->err->message));
+		f->is_silent[shard] = true;
 	}
 }
 
-/* Sends a statement to each shard; the answers are read later, by read_answers. */
-static struct clickhouse_answer *ask(struct fetch *f, struct strbuf *sql)
+static void read_answer(struct fetch *f, struct question *q)
 {
-	size_t count = clickhouse_shard_count(f->clickhouse);
-	struct clickhouse_answer *answers = xcalloc(count, sizeof(*answers));
+	struct clickhouse_answer *answer = &q->asked.answer;
+	struct cursor c;
 
-	clickhouse_ask(f->clickhouse, strbuf_str(sql), false, answers);
-	strbuf_clear(sql);
-	leave_out_silent(f, answers);
-	return answers;
-}
-
-/* The same for stacks, with the hours that each shard has summed. */
-static struct clickhouse_answer *ask_stacks(struct fetch *f)
-{
-	size_t count = clickhouse_shard_count(f->clickhouse);
-	struct clickhouse_answer *answers = xcalloc(count, sizeof(*answers));
-	struct strbuf *sqls = xcalloc(count, sizeof(*sqls));
-
-	for (size_t i = 0; i < count; i++)
-		select_stacks(f->query, &f->metrics, &f->summed[i], &sqls[i]);
-	clickhouse_ask_each(f->clickhouse, sqls, answers);
-	for (size_t i = 0; i < count; i++)
-		strbuf_deinit(&sqls[i]);
-	free(sqls);
-	leave_out_silent(f, answers);
-	return answers;
-}
-
-/* Frees the answers. */
-static void read_answers(struct fetch *f, struct clickhouse_answer *answers,
-	struct error *(*read)(struct fetch *f, struct cursor *c))
-{
-	for (size_t i = 0; i < clickhouse_shard_count(f->clickhouse); i++) {
-		struct cursor c;
-
-		error_destroy(answers[i].err);
-		f->shard = i;
-		if (!f->is_silent[i] && f->err == NULL) {
-			cursor_init(&c, answers[i].bytes.data, answers[i].bytes.size,
-				clickhouse_shard_name(f->clickhouse, i), 0);
-			f->err = read(f, &c);
-			if (f->err == NULL)
-				f->err = cursor_error(&c);
-		}
-		strbuf_deinit(&answers[i].bytes);
+	if (answer->err)
+		leave_out(f, q->asked.shard, answer);
+	f->shard = q->asked.shard;
+	if (!f->is_silent[f->shard] && f->err == NULL) {
+		cursor_init(&c, answer->bytes.data, answer->bytes.size,
+			clickhouse_shard_name(f->clickhouse, f->shard), 0);
+		f->err = q->read(f, &c);
+		if (f->err == NULL)
+			f->err = cursor_error(&c);
 	}
-	free(answers);
+	error_destroy(answer->err);
+	strbuf_deinit(&answer->bytes);
+}
+
+/*
+ * Answers are read in the order of the questions, so that equal stores give equal profiles, and as
+ * soon as that allows, while servers work on others.
+ */
+static void take_answer(struct clickhouse_question *asked)
+{
+	struct fetch *f = asked->context;
+
+	((struct question *)asked)->has_answer = true;
+	while (f->next_read < f->questions.count && f->questions.data[f->next_read].has_answer)
+		read_answer(f, &f->questions.data[f->next_read++]);
+}
+
+/* Returns where to write the statement, before the next question is added. */
+static struct strbuf *add_question(
+	struct fetch *f, size_t shard, struct error *(*read)(struct fetch *f, struct cursor *c))
+{
+	vec_push(
+		&f->questions, (struct question){
+				       .asked = {.shard = shard, .done = take_answer, .context = f},
+				       .read = read,
+			       });
+	return &f->questions.data[f->questions.count - 1].sql;
+}
+
+/* Asks some of the questions at once. */
+static void ask(struct fetch *f, size_t first, size_t count)
+{
+	struct clickhouse_question **asked = xcalloc(count, sizeof(*asked));
+
+	for (size_t i = 0; i < count; i++) {
+		struct question *q = &f->questions.data[first + i];
+
+		q->asked.sql = strbuf_str(&q->sql);
+		asked[i] = &q->asked;
+	}
+	clickhouse_ask_all(f->clickhouse, asked, count);
+	free(asked);
+}
+
+static void forget_questions(struct fetch *f)
+{
+	for (size_t i = 0; i < f->questions.count; i++)
+		strbuf_deinit(&f->questions.data[i].sql);
+	f->questions.count = 0;
+	f->next_read = 0;
 }
 
 /* ---- what there is ---- */
@@ -223,7 +249,7 @@ static struct source *take_source(struct fetch *f, uint64_t id, struct str servi
 		(uint32_t)f->sources.count, &added);
 
 	if (added) {
-		struct source s = {.id = id, .parts = parts, .shard = f->shard};
+		struct source s = {.parts = parts, .shard = f->shard};
 
 		memset(&s.stats, 0xff, sizeof(s.stats));
 		vec_push(&f->sources, s);
@@ -260,26 +286,17 @@ static enum note_kind note_kind_of(struct str name)
 	return NOTE_INFO;
 }
 
-/* Whether the source's notes are in the profile already, from another service or part. */
-static bool is_noted(struct fetch *f, uint64_t id)
-{
-	for (size_t i = 0; i < f->sources.count; i++) {
-		if (f->sources.data[i].id == id && f->sources.data[i].has_notes)
-			return true;
-	}
-	return false;
-}
-
-static void take_notes(struct fetch *f, struct source *source, struct cursor *c)
+/* A source's notes are in each of its commits, of all services. */
+static void take_notes(struct fetch *f, uint64_t source_id, struct cursor *c)
 {
 	uint64_t kind_count, count, text_count;
 	struct cursor kinds = take_strings(c, &kind_count), counts, texts;
-	bool is_new = !source->has_notes && !is_noted(f, source->id);
+	bool is_new;
 
+	(void)map_at(&f->noted, source_id, 0, 0, &is_new);
 	count = row_count(c, NUMBER_BYTES);
 	counts = cursor_sub(c, count * NUMBER_BYTES);
 	texts = take_strings(c, &text_count);
-	source->has_notes = true;
 	for (uint64_t i = 0; is_new && i < kind_count && i < count && i < text_count; i++) {
 		struct str kind = row_string(&kinds), text = row_string(&texts);
 
@@ -360,7 +377,7 @@ static struct error *read_commits(struct fetch *f, struct cursor *c)
 		struct source *source = take_source(f, id, service, parts);
 		source->seen++;
 		take_stats(source, c);
-		take_notes(f, source, c);
+		take_notes(f, id, c);
 	}
 	return err;
 }
@@ -932,37 +949,48 @@ static struct error *no_shard(const struct fetch *f)
 	return error_new(ERROR_INPUT, "no shard answers: %s", f->silent.data[0]);
 }
 
-/*
- * Frames and the pieces of stacks are asked for after the stacks, since they were sent before them,
- * and are read first, since stacks are made of them.
- */
-static void fetch_weights(struct fetch *f, struct strbuf *sql)
+/* What there is: commits, and which hours are summed. */
+static void fetch_commits(struct fetch *f)
 {
-	struct clickhouse_answer *stacks, *outer;
+	size_t shards = clickhouse_shard_count(f->clickhouse);
+
+	for (size_t i = 0; i < shards; i++)
+		select_commits(f->query, add_question(f, i, read_commits));
+	for (size_t i = 0; i < shards && select_can_use_hours(f->query); i++)
+		select_hour_commits(f->query, add_question(f, i, read_hour_commits));
+	ask(f, 0, f->questions.count);
+	forget_questions(f);
+}
+
+/*
+ * Frames and the pieces of stacks are read before the stacks, which are made of them.  They were
+ * sent before the stacks: if they are asked for after the stacks, none is missing, and else only
+ * some that came meanwhile.
+ */
+static void fetch_weights(struct fetch *f)
+{
+	size_t shards = clickhouse_shard_count(f->clickhouse);
 
 	f->weight = xcalloc(f->metrics.count, sizeof(*f->weight));
 	f->values = xcalloc(f->metrics.count, sizeof(*f->values));
 	f->came = xcalloc(f->metrics.count, sizeof(*f->came));
-	if (select_can_use_hours(f->query)) {
-		select_hour_commits(f->query, sql);
-		read_answers(f, ask(f, sql), read_hour_commits);
-	}
-	stacks = ask_stacks(f);
-	select_outer(f->query, sql);
-	outer = ask(f, sql);
-	select_frames(f->query, sql);
-	read_answers(f, ask(f, sql), read_frames);
-	read_answers(f, outer, read_outer);
-	read_answers(f, stacks, read_stacks);
+	for (size_t i = 0; i < shards; i++)
+		select_frames(f->query, add_question(f, i, read_frames));
+	for (size_t i = 0; i < shards; i++)
+		select_outer(f->query, add_question(f, i, read_outer));
+	for (size_t i = 0; i < shards; i++)
+		select_stacks(
+			f->query, &f->metrics, &f->summed[i], add_question(f, i, read_stacks));
+	if (f->is_patient)
+		ask(f, 2 * shards, shards);
+	ask(f, 0, (f->is_patient ? 2 : 3) * shards);
+	forget_questions(f);
 }
 
 /* Fills the builder. */
 static void fetch_all(struct fetch *f)
 {
-	struct strbuf sql = {0};
-
-	select_commits(f->query, &sql);
-	read_answers(f, ask(f, &sql), read_commits);
+	fetch_commits(f);
 	if (f->err == NULL && f->silent.count == clickhouse_shard_count(f->clickhouse))
 		f->err = no_shard(f);
 	if (f->err == NULL && f->commits == 0)
@@ -974,8 +1002,7 @@ static void fetch_all(struct fetch *f)
 	for (uint32_t i = 0; f->err == NULL && i < f->metrics.count; i++)
 		(void)builder_metric(f->builder, f->metrics.strings[i], f->units.data[i]);
 	if (f->err == NULL && f->metrics.count > 0)
-		fetch_weights(f, &sql);
-	strbuf_deinit(&sql);
+		fetch_weights(f);
 }
 
 static void fetch_deinit(struct fetch *f)
@@ -987,8 +1014,10 @@ static void fetch_deinit(struct fetch *f)
 	str_table_deinit(&f->formats);
 	str_table_deinit(&f->patterns);
 	vec_deinit(&f->units);
+	vec_deinit(&f->questions);
 	vec_deinit(&f->sources);
 	map_deinit(&f->source_index);
+	map_deinit(&f->noted);
 	map_deinit(&f->chain_index);
 	vec_deinit(&f->chains);
 	vec_deinit(&f->chain_frames);
@@ -1015,11 +1044,13 @@ static void fetch_deinit(struct fetch *f)
 	arena_destroy(f->arena);
 }
 
-struct error *fetch_clickhouse(struct clickhouse *clickhouse, const struct store_query *query,
-	const char *source, struct profile **profile)
+/* *is_whole: nothing that weights refer to was missing. */
+static struct error *fetch_once(struct clickhouse *clickhouse, const struct store_query *query,
+	const char *source, bool is_patient, struct profile **profile, bool *is_whole)
 {
 	struct fetch f = {.clickhouse = clickhouse,
 		.query = query,
+		.is_patient = is_patient,
 		.builder = builder_create(),
 		.arena = arena_create(),
 		.summed = xcalloc(clickhouse_shard_count(clickhouse), sizeof(*f.summed)),
@@ -1034,6 +1065,7 @@ struct error *fetch_clickhouse(struct clickhouse *clickhouse, const struct store
 	str_table_init(&f.patterns, f.arena);
 	fetch_all(&f);
 	err = f.err;
+	*is_whole = f.missing_stacks == 0 && f.missing_frames == 0;
 	if (err == NULL) {
 		describe(&f, source);
 		err = builder_finish(f.builder, profile);
@@ -1042,4 +1074,17 @@ struct error *fetch_clickhouse(struct clickhouse *clickhouse, const struct store
 	}
 	fetch_deinit(&f);
 	return err;
+}
+
+struct error *fetch_clickhouse(struct clickhouse *clickhouse, const struct store_query *query,
+	const char *source, struct profile **profile)
+{
+	bool is_whole;
+	struct error *err = fetch_once(clickhouse, query, source, false, profile, &is_whole);
+
+	if (err || is_whole)
+		return err;
+	profile_destroy(*profile);
+	*profile = NULL;
+	return fetch_once(clickhouse, query, source, true, profile, &is_whole);
 }

@@ -25,7 +25,7 @@
 #define ANSWER_DEFAULT	(UINT64_C(4) << 30)
 #define MS_NS		(SECOND_NS / 1000)
 
-enum { WAIT_MS = 1000, CONNECTIONS_MAX = 64 };
+enum { WAIT_MS = 1000, CONNECTIONS_MAX = 64, READ_BYTES = 256 << 10 };
 
 /* What is used of libcurl, under its names. */
 struct curl_calls {
@@ -241,6 +241,7 @@ static void begin(struct http_client *h, struct transfer *t, struct http_request
 	c->easy_setopt(t->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)(h->options.connect_ns / MS_NS));
 	c->easy_setopt(t->easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
 	c->easy_setopt(t->easy, CURLOPT_LOW_SPEED_TIME, (long)silence_s);
+	c->easy_setopt(t->easy, CURLOPT_BUFFERSIZE, (long)READ_BYTES);
 	c->easy_setopt(t->easy, CURLOPT_WRITEFUNCTION, on_answer);
 	c->easy_setopt(t->easy, CURLOPT_WRITEDATA, t);
 	if (h->options.ca_file)
@@ -293,6 +294,16 @@ static void end(struct transfer *t, CURLcode code)
 	c->easy_cleanup(t->easy);
 	c->slist_free_all(t->headers);
 	t->easy = NULL;
+	if (request->done)
+		request->done(request);
+}
+
+/* Ends a request that libcurl could not make. */
+static void end_without(struct transfer *t)
+{
+	t->request->err = error_new(ERROR_SYSTEM, "libcurl has no memory left");
+	if (t->request->done)
+		t->request->done(t->request);
 }
 
 static void end_finished(struct http_client *h, struct transfer *transfers, size_t count)
@@ -335,7 +346,7 @@ void http_client_run(struct http_client *http, struct http_request *const *reque
 		if (transfers[i].easy)
 			end(&transfers[i], CURLE_FAILED_INIT);
 		else if (requests[i]->status == 0 && requests[i]->err == NULL)
-			requests[i]->err = error_new(ERROR_SYSTEM, "libcurl has no memory left");
+			end_without(&transfers[i]);
 	}
 	free(transfers);
 }

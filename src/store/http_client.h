@@ -35,6 +35,8 @@ struct http_request {
 	uint64_t retry_after_s; /* what the server asked for; 0: nothing */
 	struct strbuf answer;
 	struct error *err; /* the caller's */
+	/* Called once that is known, while others are still under way; NULL: not. */
+	void (*done)(struct http_request *request);
 };
 
 /* ERROR_UNSUPPORTED without libcurl.  Options are copied, except for the text of ca_file. */

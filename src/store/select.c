@@ -377,5 +377,7 @@ void select_frames(const struct store_query *query, struct strbuf *sql)
 		put_services(query, sql);
 		strbuf_add_char(sql, ')');
 	}
-	strbuf_add(sql, STR(" ORDER BY frame_id, depth FORMAT RowBinary"));
+	/* Unlike those of profiles, these rows are small: usual blocks take half the time. */
+	strbuf_add(sql, STR(" ORDER BY frame_id, depth SETTINGS max_block_size=8192 "
+			    "FORMAT RowBinary"));
 }
