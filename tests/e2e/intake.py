@@ -350,6 +350,10 @@ def test_refused_requests(folder):
 		assert metrics["server_up"] == 1
 
 
+def basic(text):
+	return "Basic " + base64.b64encode(text.encode()).decode()
+
+
 def test_tokens(folder):
 	token = folder / "token"
 	token.write_text("0123456789abcdef-secret\n")
@@ -357,7 +361,8 @@ def test_tokens(folder):
 	good = otlp_request(("api", "h1", 3))
 	with Intake(folder, f"token={token}") as intake:
 		for header in (None, "Bearer", "Bearer x", "Bearer 0123456789abcdef-secreT", "Bearer 0123456789abcdef-secret1",
-				"Basic 0123456789abcdef-secret", "0123456789abcdef-secret"):
+				"Basic 0123456789abcdef-secret", "0123456789abcdef-secret", "Basic ", basic("me:0123456789abcdef-secreT"),
+				basic("0123456789abcdef-secret"), basic("0123456789abcdef-secret:"), basic("me:"), "Basic me:0123456789abcdef-secret"):
 			status, headers, _ = intake.post(OTLP, good, "application/x-protobuf", **({"Authorization": header} if header else {}))
 			assert status == 401 and headers["WWW-Authenticate"] == "Bearer", header
 		assert intake.request("GET", "/metrics")[0] == 401
@@ -367,6 +372,10 @@ def test_tokens(folder):
 		headers = {"Authorization": "Bearer 0123456789abcdef-secret", "Content-Type": "application/x-protobuf", "Host": "collector.example"}
 		assert intake.request("POST", OTLP, good, headers)[0] == 200
 		assert intake.kept()["service"] == "api"
+		# Pyroscope's clients know users and passwords.
+		for user in ("", "me", "a b"):
+			assert intake.request("POST", OTLP, good, {**headers, "Authorization": basic(f"{user}:0123456789abcdef-secret")})[0] == 200
+			assert intake.kept()["service"] == "api"
 	public = folder / "public"
 	public.write_text("0123456789abcdef-secret\n")
 	public.chmod(0o644)
