@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import time
+import urllib.request
 
 import clickhouse
 import harness
@@ -466,6 +467,55 @@ def test_profiles_of_other_programs(folder):
 	of_store = ("--store", agent.store, "--service", "billing", "--host", "web7", "version=2")
 	assert functions_of(*of_store) == functions_of(stacks)
 	assert harness.sonde("report", "--store", agent.store, "--service", "billing", "version=3").status == 1
+
+
+def post(address, target, body, **headers):
+	request = urllib.request.Request(f"http://{address}{target}", body, {k.replace("_", "-"): v for k, v in headers.items()})
+	with urllib.request.urlopen(request, timeout=60 * harness.PATIENCE) as answer:
+		assert answer.status == 200, answer
+
+
+def test_several_processes_send_at_the_same_second(folder):
+	"""Each profile counts, though nothing but its stacks differs; and once, though it comes again."""
+	target = "/ingest?name=shop%7Bhostname%3Dn1%2Cenv%3Dtest%7D&from=1700000000&until=1700000010"
+	with Agent(folder, *RICH, "--listen", "127.0.0.1:0") as agent:
+		address = listening(agent)
+		for body in (b"main;a 5\n", b"main;b 5\n", b"main;a 5\n", b"main;a 2\nmain;c 3\n"):
+			post(address, target, body)
+		agent.end()
+	folded = harness.check(harness.sonde("report", "--store", agent.store, "--service", "shop", "env=test", "--format", "folded")).out
+	assert sorted(folded.splitlines()) == ["main;a 7", "main;b 5", "main;c 3"], folded
+
+
+def test_totals_keep_the_labels_they_are_sent_with(folder):
+	"""As heap profiles do, in which nothing counts samples; those of another profile stay what they are."""
+	heap = folder / "heap.dump"
+	heap.write_text("""sonde-dump 1
+start-unix-ns 1700000000000000000
+metric "inuse_objects" "count"
+metric "inuse_space" "bytes" default
+function "main"
+frame
+function "keep"
+frame
+stack 0 0 0
+stack 1 "main" 2 700
+stack 2 "keep" 3 300
+end
+""")
+	harness.check(harness.sonde("convert", heap, "--to", "pprof", "-o", folder / "heap.pb"))
+	target = "/ingest?format=pprof&name=shop%7Bhostname%3Dn1%2Cenv%3Dtest%7D&from=1700000000&until=1700000010"
+	with Agent(folder, *RICH, "--listen", "127.0.0.1:0") as agent:
+		address = listening(agent)
+		post(address, target, (folder / "heap.pb").read_bytes())
+		post(address, target.replace("format=pprof&", ""), b"main 40\n")
+		agent.end()
+	def total(metric, *label):
+		report = harness.sonde("report", "--store", agent.store, "--service", "shop", *label, "--metric", metric, "--format", "json")
+		return json.loads(harness.check(report).out)["total"]
+	assert (total("inuse_space", "env=test"), total("inuse_objects")) == (1000, 5)
+	assert total("samples", "env=test") == 40
+	assert harness.sonde("report", "--store", agent.store, "--service", "shop", "env=other").status == 1
 
 
 def test_spool_has_a_limit_while_sampling_pauses(folder):
