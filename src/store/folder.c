@@ -429,14 +429,15 @@ static void sum_deinit(struct sum *sum)
 	sum->count = 0;
 }
 
-static struct error *sum_up(struct sum *sum)
+static struct error *sum_up(struct sum *sum, const char *folder)
 {
 	struct profile *merged;
 	struct error *err;
 
-	if (sum->count < 2)
+	if (sum->count == 0)
 		return NULL;
-	err = profile_merge((const struct profile *const *)sum->profiles, sum->count, &merged);
+	err = profile_merge_stored((const struct profile *const *)sum->profiles, sum->count,
+		str_from(folder), &merged);
 	if (err)
 		return err;
 	sum_deinit(sum);
@@ -478,6 +479,7 @@ static struct error *for_recordings(const char *path, void *context,
 
 struct fetch_context {
 	struct sum sum;
+	const char *folder;
 	const struct store_query *query;
 };
 
@@ -505,17 +507,17 @@ static struct error *add_file(void *context, const char *file, const struct stat
 	if (err || part == NULL)
 		return err;
 	c->sum.profiles[c->sum.count++] = part;
-	return c->sum.count == MERGE_MAX ? sum_up(&c->sum) : NULL;
+	return c->sum.count == MERGE_MAX ? sum_up(&c->sum, c->folder) : NULL;
 }
 
 struct error *folder_store_fetch(
 	const char *folder, const struct store_query *query, struct profile **profile)
 {
-	struct fetch_context c = {.query = query};
+	struct fetch_context c = {.query = query, .folder = folder};
 	struct error *err = for_recordings(folder, &c, add_file);
 
 	if (err == NULL)
-		err = sum_up(&c.sum);
+		err = sum_up(&c.sum, folder);
 	if (err == NULL && c.sum.count == 0)
 		err = error_new(ERROR_INPUT,
 			"%s: no recording matches the service, host and time range; "
