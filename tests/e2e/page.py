@@ -595,7 +595,10 @@ def test_views_follow_a_drag(folder):
 @harness.takes_long
 def test_mistakes_are_told_where_they_are_made(folder):
 	out = page_of(folder, samples(folder))
-	_, told, chips = drive(out, ["enter", "input[name=when]", "((main"], ["texts", ".message"], ["texts", ".chip"])
+	metric, _, told, chips = drive(out, ["eval", "document.querySelector('select[aria-label=\"Other metrics\"]').selectedOptions[0].text"],
+		["enter", "input[name=when]", "((main"], ["texts", ".message"], ["texts", ".chip"])
+	# The one metric that is shown has its name in the list.
+	assert metric == "cpu-time", metric
 	assert told and "when" in told[0] and chips == ["whole run"] or chips[0].startswith("whole run"), (told, chips)
 
 

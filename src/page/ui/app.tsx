@@ -112,8 +112,8 @@ function Head({ about, state, dark, whenError, matched, onChange, onWhen, onThem
       <span class="sub"><b>{file}</b>{about.command && <span title={about.command}>{about.command}</span>}</span>
       {clocks.length > 1 && <Segments label="Metric" values={clocks} value={metric} onChange={m => onChange({ metric: m })} />}
       {others.length > 0 && (clocks.length <= 1 || others.some(m => m.total !== 0)) &&
-        <select aria-label="Other metrics" value={clocks.some(([name]) => name === metric) ? '' : metric} onChange={event => { const v = event.currentTarget.value; if (v) onChange({ metric: v }) }}>
-          {clocks.length > 0 && <option value="">more…</option>}
+        <select aria-label="Other metrics" value={clocks.length > 1 && clocks.some(([name]) => name === metric) ? '' : metric} onChange={event => { const v = event.currentTarget.value; if (v) onChange({ metric: v }) }}>
+          {clocks.length > 1 && <option value="">more…</option>}
           {(clocks.length > 1 ? others : about.metrics).map(m => <option key={m.name} value={m.name}>{m.name}</option>)}
         </select>}
       <form class="when" onSubmit={event => { event.preventDefault(); const input = event.currentTarget.elements.namedItem('when') as HTMLInputElement; onWhen(input.value.trim()); input.value = ''; input.blur() }}>
