@@ -32,21 +32,35 @@ struct keeping {
 	const char *metrics;
 };
 
+/*
+ * When a profile began that does not say.  Senders know whole seconds, in which several of their
+ * processes may send.  The rest is made from the digest, so that each is a profile of its own, and
+ * the same one if it is sent again.
+ */
+static uint64_t start_of(const struct intake_origin *origin)
+{
+	uint64_t start_ns = origin->start_unix_ns;
+
+	if (start_ns == 0)
+		start_ns = clock_unix_ns() / SECOND_NS * SECOND_NS;
+	return start_ns % SECOND_NS ? start_ns : start_ns + origin->digest % SECOND_NS;
+}
+
 static struct error *keep(
 	void *context, struct profile *profile, const struct intake_origin *origin)
 {
 	const struct keeping *k = context;
-	uint64_t now_s = clock_unix_ns() / SECOND_NS;
 	struct store_label *labels = xcalloc(origin->label_count, sizeof(*labels));
 	struct store_sent sent;
 
+	if (profile->start_unix_ns == 0)
+		profile->start_unix_ns = start_of(origin);
 	for (size_t i = 0; i < origin->label_count; i++)
 		labels[i] = (struct store_label){origin->labels[i].key, origin->labels[i].value};
 	const struct store_rows_options options = {.service = origin->service,
 		.host = origin->host,
 		.labels = labels,
-		.label_count = origin->label_count,
-		.time_s = origin->start_unix_ns ? origin->start_unix_ns / SECOND_NS : now_s};
+		.label_count = origin->label_count};
 	struct error *err = store_send(k->store, profile, &options, &sent);
 
 	store_sent_deinit(&sent);

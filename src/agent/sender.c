@@ -128,7 +128,7 @@ static struct error *push_profile(
 
 	known_load(&known, path, now_s);
 	const struct store_rows_options options = {
-		.host = host, .received_s = now_s, .known = &known, .all_labels = !is_own};
+		.host = host, .received_s = now_s, .known = &known, .few_labels = !is_own};
 	struct error *err = store_send(store, profile, &options, &sent);
 
 	for (size_t i = 0; i < sent.hashes.count && err == NULL; i++)

@@ -6,7 +6,10 @@
  */
 #include "intake/check.h"
 
+#include <string.h>
 #include <strings.h>
+
+#include "base/base64.h"
 
 enum { UNAUTHORIZED = 401, PAYLOAD_TOO_LARGE = 413 };
 
@@ -25,14 +28,39 @@ enum intake_path intake_path_of(struct str path)
 	return (enum intake_path)i;
 }
 
+/* Takes the name of a scheme off; false: the header is of another one. */
+static bool take_scheme(struct str *authorization, struct str scheme)
+{
+	if (authorization->size <= scheme.size ||
+		strncasecmp(authorization->data, scheme.data, scheme.size) != 0)
+		return false;
+	*authorization = str_trim(
+		(struct str){authorization->data + scheme.size, authorization->size - scheme.size});
+	return true;
+}
+
+/* Some clients know no other way than a user and a password (RFC 7617): any user will do. */
+static bool is_password(struct str token, struct str credentials)
+{
+	struct strbuf text = {0};
+	const char *colon = NULL;
+	bool is_equal = false;
+
+	if (base64_decode(credentials, &text) && text.size)
+		colon = memchr(text.data, ':', text.size);
+	if (colon)
+		is_equal = http_token_equal(
+			(struct str){colon + 1, (size_t)(text.data + text.size - colon) - 1},
+			token);
+	strbuf_deinit(&text);
+	return is_equal;
+}
+
 static bool is_authorized(struct str token, struct str authorization)
 {
-	static const struct str scheme = STR("Bearer ");
-	struct str rest = {authorization.data + scheme.size, authorization.size - scheme.size};
-
-	return authorization.size > scheme.size &&
-	       strncasecmp(authorization.data, scheme.data, scheme.size) == 0 &&
-	       http_token_equal(str_trim(rest), token);
+	if (take_scheme(&authorization, STR("Bearer ")))
+		return http_token_equal(authorization, token);
+	return take_scheme(&authorization, STR("Basic ")) && is_password(token, authorization);
 }
 
 /* What is wrong with the form of the head; NULL: nothing. */
@@ -73,7 +101,9 @@ unsigned intake_check(const struct intake_door *door, const struct intake_head *
 	if (path != INTAKE_HEALTHY && door->token.size &&
 		!is_authorized(door->token, head->authorization)) {
 		*reason = REASON_TOKEN;
-		*why = "the token is missing or wrong; expected 'Authorization: Bearer TOKEN'";
+		*why = "the token is missing or wrong; expected 'Authorization: Bearer TOKEN', or "
+		       "Basic "
+		       "with the token as password";
 		return UNAUTHORIZED;
 	}
 	*why = "no such path; profiles go to /v1development/profiles (OTLP), /ingest or "

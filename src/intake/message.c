@@ -194,7 +194,7 @@ static uint64_t digest_of(const struct reader_input *input, const struct intake_
 }
 
 /* Those of the profile are exact, where it has them; a sender's are often whole seconds. */
-static void set_times(struct intake_origin *origin, const struct profile *profile)
+static void set_times(struct intake_origin *origin, struct profile *profile)
 {
 	uint64_t start = profile->start_unix_ns, duration = profile->stats.duration_ns;
 
@@ -202,6 +202,8 @@ static void set_times(struct intake_origin *origin, const struct profile *profil
 		origin->start_unix_ns = start;
 		if (duration && duration < UINT64_MAX - start)
 			origin->end_unix_ns = start + duration;
+	} else {
+		profile->start_unix_ns = 0;
 	}
 	if (origin->end_unix_ns < origin->start_unix_ns)
 		origin->end_unix_ns = origin->start_unix_ns;

@@ -26,11 +26,15 @@ struct export
 	enum intake_reason reason;
 };
 
-/* What the attributes of a resource say; labels: room for as many. */
+/*
+ * What the attributes of a resource say; labels: room for as many.  Profilers of whole machines,
+ * such as OpenTelemetry's with eBPF, know the program of a process, but rarely its service.
+ */
 static struct intake_origin origin_of(
 	const struct otlp_request_resource *resource, struct intake_label *labels)
 {
 	struct intake_origin origin = {.protocol = "otlp", .labels = labels};
+	struct str program = STR("");
 
 	for (size_t i = 0; i < resource->attribute_count; i++) {
 		const struct otlp_request_attribute *a = &resource->attributes[i];
@@ -41,9 +45,14 @@ static struct intake_origin origin_of(
 			origin.service = a->value;
 		else if (str_equal(a->key, STR("host.name")))
 			origin.host = a->value;
-		else
+		else if (str_equal(a->key, STR("process.executable.name")))
+			program = a->value;
+		/* It is the process's; as a label, it would keep all processes apart. */
+		else if (!str_equal(a->key, STR("process.pid")))
 			labels[origin.label_count++] = (struct intake_label){a->key, a->value};
 	}
+	if (origin.service.size == 0)
+		origin.service = program;
 	return origin;
 }
 

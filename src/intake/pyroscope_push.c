@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/base64.h"
 #include "base/json_reader.h"
 #include "base/protobuf.h"
 #include "formats/readers.h"
@@ -27,42 +28,6 @@ struct push {
 };
 
 /* ---- JSON ---- */
-
-static int digit64(char c)
-{
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 26;
-	if (char_is_digit(c))
-		return c - '0' + 52;
-	if (c == '+' || c == '-')
-		return 62;
-	return c == '/' || c == '_' ? 63 : -1;
-}
-
-/* Decodes base64 (RFC 4648, either alphabet, with or without padding); false: it is not that. */
-static bool put_base64(struct strbuf *out, struct str text)
-{
-	uint32_t bits = 0;
-	unsigned count = 0;
-
-	while (text.size && text.data[text.size - 1] == '=')
-		text.size--;
-	for (size_t i = 0; i < text.size; i++) {
-		int digit = digit64(text.data[i]);
-
-		if (digit < 0)
-			return false;
-		bits = bits << 6 | (uint32_t)digit;
-		count += 6;
-		if (count < 8)
-			continue;
-		count -= 8;
-		strbuf_add_char(out, (char)(unsigned char)(bits >> count));
-	}
-	return text.size % 4 != 1;
-}
 
 static void convert_label(struct json_reader *r, struct strbuf *out)
 {
@@ -94,7 +59,7 @@ static void convert_sample(struct json_reader *r, struct strbuf *out)
 				continue;
 			size_t profile = proto_begin(out, SAMPLE_PROFILE);
 
-			if (!put_base64(out, text))
+			if (!base64_decode(text, out))
 				json_fail(r, "expected base64");
 			proto_end(out, profile);
 		}

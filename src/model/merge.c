@@ -55,6 +55,7 @@ struct merge {
 	uint32_t samples_column; /* NO_ID: there is none */
 	struct str run_metric;	 /* wanted separately for each input; or empty */
 	size_t run_count;
+	struct str store;		      /* what the inputs are parts of; or empty */
 	uint32_t run_of, first_run;	      /* columns; first_run NO_ID: none */
 	struct str shared_metric;	      /* shares of this metric are wanted; or empty */
 	uint32_t shared_column, share_column; /* share_column NO_ID: none */
@@ -306,7 +307,7 @@ static void note_one_sided(struct merge *m, const struct merge_column *c)
 
 static void note_missing(struct merge *m, const struct merge_column *c)
 {
-	if (c->input_count == m->input_count)
+	if (c->input_count == m->input_count || m->store.size)
 		return;
 	if (m->is_difference)
 		note_one_sided(m, c);
@@ -706,7 +707,8 @@ static void merge_add_header(struct merge *m)
 {
 	struct builder_header *header = builder_header(m->to);
 
-	header->source = join_strings(m, offsetof(struct profile, source));
+	header->source = m->store.size ? builder_string(m->to, m->store)
+				       : join_strings(m, offsetof(struct profile, source));
 	header->format = join_strings(m, offsetof(struct profile, format));
 	header->command = join_strings(m, offsetof(struct profile, command));
 	header->host = join_strings(m, offsetof(struct profile, host));
@@ -999,6 +1001,18 @@ struct error *profile_merge(
 	const struct profile *const *profiles, size_t count, struct profile **merged)
 {
 	struct merge m = {.is_difference = false};
+
+	merge_init(&m, profiles, count);
+	struct error *err = merge_run(&m, merged);
+
+	merge_deinit(&m);
+	return err;
+}
+
+struct error *profile_merge_stored(const struct profile *const *profiles, size_t count,
+	struct str source, struct profile **merged)
+{
+	struct merge m = {.store = source};
 
 	merge_init(&m, profiles, count);
 	struct error *err = merge_run(&m, merged);

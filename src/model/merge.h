@@ -24,6 +24,13 @@ must_use struct error *profile_merge(
 	const struct profile *const *profiles, size_t count, struct profile **merged);
 
 /*
+ * The merger of what a store has: the result is from `source`, and no note counts the profiles that
+ * lack a metric.
+ */
+must_use struct error *profile_merge_stored(const struct profile *const *profiles, size_t count,
+	struct str source, struct profile **merged);
+
+/*
  * The merger of several runs, with more metrics: "M (run 1)" to "M (run RUNS)" hold each profile's
  * weights of the metric M, and 0 after the last profile.  If no profile has M, or one has a metric
  * with one of those names, there are none.  count ≤ runs.

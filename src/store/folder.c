@@ -30,7 +30,9 @@
 
 /* Profiles that are added up at once. */
 #define MERGE_MAX 32
-#define DAY_S	  86400
+/* In a recording. */
+#define METRICS_MAX 16
+#define DAY_S	    86400
 
 /* ---- sending ---- */
 
@@ -86,35 +88,64 @@ static label_set_id complete_labels(struct import *im, label_set_id own, const s
 	return set;
 }
 
-static void copy_samples(struct import *im, const struct added *added)
+static label_set_id *complete_sets(struct import *im, const struct added *added)
 {
 	const struct profile *p = im->from;
-	const struct samples *s = &p->samples;
 	label_set_id *sets = ARENA_ARRAY(im->scratch, label_set_id, p->label_set_count);
 
 	for (uint32_t i = 0; i < p->label_set_count; i++)
 		sets[i] = complete_labels(im, (label_set_id){i}, added);
+	return sets;
+}
+
+static void copy_samples(struct import *im, const struct added *added)
+{
+	const struct samples *s = &im->from->samples;
+	label_set_id *sets = complete_sets(im, added);
+
 	for (size_t i = 0; i < s->count; i++)
 		import_sample(im, i, sets[s->labels ? s->labels[i].i : 0]);
 }
 
-/* Totals as samples, one for each stack, which can have labels. */
+/* The same for samples that are sums: the metric "samples" follows the profile's, and is 0. */
+static void copy_sums(struct import *im, const struct added *added)
+{
+	const struct samples *s = &im->from->samples;
+	label_set_id *sets = complete_sets(im, added);
+	int64_t *weight = ARENA_ARRAY(im->scratch, int64_t, im->from->metric_count + 1);
+
+	for (size_t i = 0; i < s->count; i++) {
+		for (size_t m = 0; m < im->from->metric_count; m++)
+			weight[m] = s->weight[m][i];
+		builder_sample(im->to, im->stacks[s->stack[i].i],
+			s->thread ? im->threads[s->thread[i].i] : (thread_id){NO_ID}, UINT64_MAX,
+			weight);
+		builder_sample_labels(im->to, sets[s->labels ? s->labels[i].i : 0]);
+	}
+}
+
+/*
+ * Totals as samples, one for each stack, which can have labels.  If there is no metric "samples",
+ * it is added, so that they do not count as a sample each.
+ */
 static void copy_counted(struct import *im, const struct added *added)
 {
 	const struct profile *p = im->from;
-	int64_t *weight = ARENA_ARRAY(im->scratch, int64_t, p->metric_count);
+	int64_t *weight = ARENA_ARRAY(im->scratch, int64_t, p->metric_count + 1);
 
 	for (uint32_t stack = 0; stack < p->stack_count; stack++) {
 		if (profile_row(p, stack) == 0)
 			continue;
 		for (size_t m = 0; m < p->metric_count; m++)
 			weight[m] = profile_weight(p, m, stack);
+		if (p->row_samples)
+			weight[p->metric_count] = (int64_t)profile_samples(p, stack);
 		builder_sample(im->to, im->stacks[stack], (thread_id){NO_ID}, UINT64_MAX, weight);
 		builder_sample_labels(im->to, complete_labels(im, (label_set_id){0}, added));
 	}
 }
 
-/* In a profile of totals, only the command and the host can name the service. */
+/* Without labels, totals stay totals: the command and the host name where they are from. */
 static void copy_totals(struct import *im, const struct added *added)
 {
 	const struct profile *p = im->from;
@@ -131,6 +162,27 @@ static void copy_totals(struct import *im, const struct added *added)
 	}
 	if (added->options->service.size)
 		header->command = builder_string(im->to, added->service);
+}
+
+/* How the weights of a profile get labels. */
+static void copy_weights(struct import *im, const struct added *added)
+{
+	const struct profile *p = im->from;
+	bool counts = store_counts_samples(p);
+	bool are_sums = !store_knows_samples(p) && p->metric_count < METRICS_MAX;
+
+	if (p->samples.count == 0 && !counts && added->options->label_count == 0) {
+		copy_totals(im, added);
+		return;
+	}
+	if (!counts && (are_sums || p->samples.count == 0))
+		(void)builder_metric(im->to, STR("samples"), STR("count"));
+	if (p->samples.count == 0)
+		copy_counted(im, added);
+	else if (are_sums)
+		copy_sums(im, added);
+	else
+		copy_samples(im, added);
 }
 
 static struct error *label_profile(
@@ -153,12 +205,7 @@ static struct error *label_profile(
 	builder_header(to)->host = builder_string(to, added->host);
 	if (p->start_unix_ns == 0)
 		builder_header(to)->start_unix_ns = added->options->time_s * SECOND_NS;
-	if (p->samples.count)
-		copy_samples(&im, added);
-	else if (store_counts_samples(p))
-		copy_counted(&im, added);
-	else
-		copy_totals(&im, added);
+	copy_weights(&im, added);
 	arena_destroy(scratch);
 	return builder_finish(to, labelled);
 }
@@ -237,9 +284,10 @@ struct error *folder_store_send(const char *folder, const struct profile *profil
 	if (stat(folder, &info) != 0)
 		return error_system(
 			errno, "%s; sonde fleet init --store %s makes the folder", folder, folder);
-	if (profile->samples.count == 0 && options->label_count && !store_counts_samples(profile))
+	if (profile->arc_count && options->label_count && !store_counts_samples(profile))
 		return error_new(ERROR_UNSUPPORTED,
-			"%.*s has only totals: in a folder, --label needs samples",
+			"%.*s has counts of calls, but not of samples: in a folder, --label needs "
+			"them",
 			STR_ARG(profile_string(profile, profile->source)));
 	err = label_profile(profile, &added, &labelled);
 	if (err)
@@ -381,14 +429,15 @@ static void sum_deinit(struct sum *sum)
 	sum->count = 0;
 }
 
-static struct error *sum_up(struct sum *sum)
+static struct error *sum_up(struct sum *sum, const char *folder)
 {
 	struct profile *merged;
 	struct error *err;
 
-	if (sum->count < 2)
+	if (sum->count == 0)
 		return NULL;
-	err = profile_merge((const struct profile *const *)sum->profiles, sum->count, &merged);
+	err = profile_merge_stored((const struct profile *const *)sum->profiles, sum->count,
+		str_from(folder), &merged);
 	if (err)
 		return err;
 	sum_deinit(sum);
@@ -430,6 +479,7 @@ static struct error *for_recordings(const char *path, void *context,
 
 struct fetch_context {
 	struct sum sum;
+	const char *folder;
 	const struct store_query *query;
 };
 
@@ -457,17 +507,17 @@ static struct error *add_file(void *context, const char *file, const struct stat
 	if (err || part == NULL)
 		return err;
 	c->sum.profiles[c->sum.count++] = part;
-	return c->sum.count == MERGE_MAX ? sum_up(&c->sum) : NULL;
+	return c->sum.count == MERGE_MAX ? sum_up(&c->sum, c->folder) : NULL;
 }
 
 struct error *folder_store_fetch(
 	const char *folder, const struct store_query *query, struct profile **profile)
 {
-	struct fetch_context c = {.query = query};
+	struct fetch_context c = {.query = query, .folder = folder};
 	struct error *err = for_recordings(folder, &c, add_file);
 
 	if (err == NULL)
-		err = sum_up(&c.sum);
+		err = sum_up(&c.sum, folder);
 	if (err == NULL && c.sum.count == 0)
 		err = error_new(ERROR_INPUT,
 			"%s: no recording matches the service, host and time range; "

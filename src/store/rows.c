@@ -68,6 +68,13 @@ bool store_counts_samples(const struct profile *p)
 	return false;
 }
 
+bool store_knows_samples(const struct profile *p)
+{
+	bool are_sums = p->samples.count && p->samples.time_ns == NULL;
+
+	return p->row_samples && (!are_sums || store_counts_samples(p));
+}
+
 static struct str metric_name(const struct maker *m, size_t metric)
 {
 	const struct profile *p = m->profile;
@@ -257,6 +264,18 @@ static bool is_of_services(struct str key)
 	       str_equal(key, STR("command"));
 }
 
+static bool is_kept(const struct maker *m, label_id id)
+{
+	const struct profile *p = m->profile;
+	const struct label *label = &p->labels[id.i];
+	struct str key = profile_string(p, label->key);
+
+	if (m->options->all_labels || is_of_services(key))
+		return true;
+	return m->options->few_labels && profile_string(p, label->text).size &&
+	       !str_equal(key, STR("trace_id")) && !str_equal(key, STR("span_id"));
+}
+
 static void note_left_label(struct maker *m, struct str key)
 {
 	struct strbuf *left = &m->rows->left_labels;
@@ -306,7 +325,7 @@ static struct group make_group(struct maker *m, label_set_id set)
 		} else if (str_equal(key, STR("host"))) {
 			/* It is the profile's, or says less than what it was sent as. */
 			continue;
-		} else if (o->all_labels || is_of_services(key)) {
+		} else if (is_kept(m, ids[i])) {
 			labels[count++] = (struct store_label){key, arena_value(m, ids[i])};
 		} else {
 			note_left_label(m, key);
@@ -755,8 +774,8 @@ struct error *store_rows_make(const struct profile *profile,
 	*rows = (struct store_rows){0};
 	if (err)
 		return err;
-	m.metric_count =
-		profile->metric_count + (profile->row_samples && !store_counts_samples(profile));
+	m.metric_count = profile->metric_count +
+			 (store_knows_samples(profile) && !store_counts_samples(profile));
 	m.arena = arena_create();
 	str_table_init(&m.groups, m.arena);
 	str_table_init(&m.services, m.arena);

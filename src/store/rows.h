@@ -29,7 +29,9 @@ struct store_rows_options {
 	uint64_t time_s;  /* when it began, for profiles that do not say; since 1970 */
 	uint64_t received_s;
 	const struct known *known; /* what need not be sent; NULL: send everything */
-	bool all_labels; /* keep every label that samples have; else only those of services */
+	/* Labels of samples: with neither, those of services are kept. */
+	bool all_labels;
+	bool few_labels; /* none that most samples have to themselves: numbers, spans, traces */
 };
 
 /* RowBinary of one table: bodies of whole rows, each of at most some MiB. */
@@ -49,6 +51,11 @@ struct store_rows {
 
 /* Whether one of its metrics counts samples. */
 bool store_counts_samples(const struct profile *p);
+/*
+ * Whether the number of samples is known.  Without a time and such a metric a sample is a sum, as
+ * in heap profiles.
+ */
+bool store_knows_samples(const struct profile *p);
 /*
  * The service of samples that have none: the program of the command, "api" of "/usr/bin/api -v"; a
  * recording of a whole machine is "machine"'s.

@@ -10,9 +10,11 @@ import signal
 import socket
 import subprocess
 import time
+import urllib.request
 
 import clickhouse
 import harness
+import npm
 import recording
 from attaching import NOBODY, Target, wait_until
 from recording import Recording
@@ -466,6 +468,119 @@ def test_profiles_of_other_programs(folder):
 	of_store = ("--store", agent.store, "--service", "billing", "--host", "web7", "version=2")
 	assert functions_of(*of_store) == functions_of(stacks)
 	assert harness.sonde("report", "--store", agent.store, "--service", "billing", "version=3").status == 1
+
+
+def post(address, target, body, **headers):
+	request = urllib.request.Request(f"http://{address}{target}", body, {k.replace("_", "-"): v for k, v in headers.items()})
+	with urllib.request.urlopen(request, timeout=60 * harness.PATIENCE) as answer:
+		assert answer.status == 200, answer
+
+
+def test_several_processes_send_at_the_same_second(folder):
+	"""Each profile counts, though nothing but its stacks differs; and once, though it comes again."""
+	target = "/ingest?name=shop%7Bhostname%3Dn1%2Cenv%3Dtest%7D&from=1700000000&until=1700000010"
+	with Agent(folder, *RICH, "--listen", "127.0.0.1:0") as agent:
+		address = listening(agent)
+		for body in (b"main;a 5\n", b"main;b 5\n", b"main;a 5\n", b"main;a 2\nmain;c 3\n"):
+			post(address, target, body)
+		agent.end()
+	folded = harness.check(harness.sonde("report", "--store", agent.store, "--service", "shop", "env=test", "--format", "folded")).out
+	assert sorted(folded.splitlines()) == ["main;a 7", "main;b 5", "main;c 3"], folded
+
+
+def test_totals_keep_the_labels_they_are_sent_with(folder):
+	"""As heap profiles do, in which nothing counts samples; those of another profile stay what they are."""
+	heap = folder / "heap.dump"
+	heap.write_text("""sonde-dump 1
+start-unix-ns 1700000000000000000
+metric "inuse_objects" "count"
+metric "inuse_space" "bytes" default
+function "main"
+frame
+function "keep"
+frame
+stack 0 0 0
+stack 1 "main" 2 700
+stack 2 "keep" 3 300
+end
+""")
+	harness.check(harness.sonde("convert", heap, "--to", "pprof", "-o", folder / "heap.pb"))
+	target = "/ingest?format=pprof&name=shop%7Bhostname%3Dn1%2Cenv%3Dtest%7D&from=1700000000&until=1700000010"
+	with Agent(folder, *RICH, "--listen", "127.0.0.1:0") as agent:
+		address = listening(agent)
+		post(address, target, (folder / "heap.pb").read_bytes())
+		post(address, target.replace("format=pprof&", ""), b"main 40\n")
+		agent.end()
+	def total(metric, *label):
+		report = harness.sonde("report", "--store", agent.store, "--service", "shop", *label, "--metric", metric, "--format", "json")
+		return json.loads(harness.check(report).out)["total"]
+	assert (total("inuse_space", "env=test"), total("inuse_objects")) == (1000, 5)
+	assert total("samples", "env=test") == 40
+	assert harness.sonde("report", "--store", agent.store, "--service", "shop", "env=other").status == 1
+
+
+# Three of four parts of the time in one function, and of what it holds made in another.
+CLIENT = """
+const Pyroscope = require('@pyroscope/nodejs').default;
+Pyroscope.init({serverAddress: process.argv[2], appName: 'node-shop', basicAuthUser: 'me', basicAuthPassword: process.argv[3],
+	tags: {env: 'test', hostname: 'n3'}, flushIntervalMs: 1000, wall: {collectCpuTime: true, samplingDurationMs: 1000},
+	heap: {samplingIntervalBytes: 4096}});
+Pyroscope.start();
+const used = {three: 0, one: 0}, held = [];
+function spin(until) { let x = 0; while (performance.now() < until) for (let i = 0; i < 1000; i++) x += Math.sqrt(x + i); return x; }
+function three(ms) { const t = performance.now(); spin(t + ms); used.three += performance.now() - t; }
+function one(ms) { const t = performance.now(); spin(t + ms); used.one += performance.now() - t; }
+function keepMuch() { for (let i = 0; i < 3000; i++) held.push(new Array(1000).fill(i)); }
+function keepLittle() { for (let i = 0; i < 1000; i++) held.push(new Array(1000).fill(i)); }
+keepMuch(); keepLittle();
+let rounds = Number(process.argv[4]);
+function step() {
+	three(75); one(25);
+	if (--rounds) setTimeout(step, 5);
+	else Pyroscope.stop().then(() => { console.log(JSON.stringify(used)); process.exit(0); }, (e) => { console.error(e); process.exit(1); });
+}
+step();
+"""
+
+
+def check_client(store, used, *of):
+	"""What is in the store is what the client's program measured of itself."""
+	def inclusive(metric):
+		report = harness.sonde("report", "--store", store, "--service", "node-shop", *of, "--metric", metric, "--format", "json", "--limit", "0")
+		rows = json.loads(harness.check(report).out)["rows"]
+		# The client puts the file and the line into the name.
+		return {row["name"].split(":")[1]: row["inclusive"] for row in rows if "client.js:" in row["name"]}
+	wall, space = inclusive("wall"), inclusive("inuse_space")
+	# The client drops a profile if the one before is still on its way: what arrived has the same shares.
+	assert sum(wall[name] for name in used) / 1e6 <= 1.1 * sum(used.values()), (used, wall)
+	share = used["three"] / sum(used.values())
+	assert abs(wall["three"] / (wall["three"] + wall["one"]) - share) < 0.08, (used, wall)
+	# Each profile of the heap has all of it: 4,000 arrays of 1,000 words.
+	assert 0.7 <= space["keepMuch"] / (space["keepMuch"] + space["keepLittle"]) <= 0.8, space
+	assert space["keepMuch"] >= 0.9 * 3000 * 8000, space
+
+
+@harness.takes_long
+def test_pyroscopes_node_client(folder):
+	"""The time and the heap of a real client's program, in a folder and on a server, with its host and labels."""
+	package = npm.package("@pyroscope/nodejs", "0.6.4")
+	script, token = folder / "client.js", folder / "token"
+	script.write_text(CLIENT)
+	token.write_text("a-secret-of-some-length\n")
+	token.chmod(0o600)
+	try:
+		server = clickhouse.Server()
+	except clickhouse.Missing as missing:
+		raise harness.Skip(str(missing))
+	with server:
+		url = f"clickhouse://127.0.0.1:{server.port}/sonde"
+		harness.check(harness.sonde("fleet", "init", "--store", url))
+		for store, more in ((folder / "store", ()), (url, ("--spool", folder / "spool"))):
+			with Agent(folder, *RICH, *more, "--listen", "127.0.0.1:0", "--token", token, store=store) as agent:
+				done = harness.check(harness.run("node", script, f"http://{listening(agent)}", token.read_text().strip(),
+					harness.work(4000) // 100, env={**os.environ, "NODE_PATH": str(package.parent.parent)}, timeout=120 * harness.PATIENCE))
+				agent.end()
+			check_client(store, json.loads(done.out), "--host", "n3", "env=test")
 
 
 def test_spool_has_a_limit_while_sampling_pauses(folder):

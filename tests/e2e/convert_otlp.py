@@ -3,8 +3,11 @@
 open-telemetry/sig-profiling) has: here are the same rules, over a decoder of our own, and protoc takes the
 bytes to pieces, where it is there."""
 
+import os
+import re
 import shutil
 import struct
+import subprocess
 
 import harness
 from proto_wire import fields, packed
@@ -169,6 +172,30 @@ end
 	labels = [line for line in back.out.splitlines() if line.startswith("label")]
 	assert len(labels) == 4, labels
 	assert "weight 20 7" in back.out, back.out
+
+
+def test_the_official_definitions_have_every_field(folder):
+	"""protoc knows each field by the .proto files of opentelemetry-proto 1.11, in SONDE_OTLP_PROTO, in a file and in a request;
+	what it writes again is read as the same profile."""
+	protos = os.environ.get("SONDE_OTLP_PROTO")
+	if not protos or not shutil.which("protoc"):
+		raise harness.Skip("there is no protoc, or SONDE_OTLP_PROTO names no folder with opentelemetry/proto")
+	place = "opentelemetry/proto/{}profiles/v1development/{}.proto"
+	messages = (("opentelemetry.proto.profiles.v1development.ProfilesData", place.format("", "profiles")),
+		("opentelemetry.proto.collector.profiles.v1development.ExportProfilesServiceRequest", place.format("collector/", "profiles_service")))
+	dump = lambda path: harness.check(harness.sonde("convert", path, "--to", "dump")).out
+	again = folder / "again" / "x.otlp"
+	again.parent.mkdir()
+	for name in SOURCES:
+		written = convert(harness.SOURCE_ROOT / "tests/golden/in" / name, folder)
+		for message, file in messages:
+			protoc = lambda do, data: subprocess.run(["protoc", "-I", protos, f"--{do}={message}", file], input=data, check=True,
+				capture_output=True, cwd=protos).stdout
+			text = protoc("decode", written.read_bytes())
+			assert b"dictionary {" in text and not re.search(rb"^ *[0-9]+[:{ ]", text, re.MULTILINE), text[:2000]
+			again.write_bytes(protoc("encode", text))
+			lines = lambda path: [line for line in dump(path).splitlines() if not line.startswith("source ")]
+			assert lines(again) == lines(written), name
 
 
 def test_protoc_takes_it_to_pieces(folder):

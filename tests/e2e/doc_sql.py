@@ -50,7 +50,35 @@ def selects():
 	"""{what the columns are called: statement} of the blocks that read."""
 	found = {tuple(re.findall(r"AS (\w+)", block[0].partition("\nFROM")[0])): block[0]
 		for block in statements() if block[0].startswith("SELECT")}
-	assert len(found) == 5, found
+	assert len(found) == 6, found
+	return found
+
+
+def macros(sql):
+	"""A statement as a user of Grafana writes it, and as the ClickHouse data source sends it: pkg/macros of
+	grafana/clickhouse-datasource."""
+	now = int(time.time())
+	written = sql.replace("time >= now() - 86400", "$__timeFilter(time)")
+	assert written != sql or "now() - 86400" not in sql
+	sent = re.sub(r"\$__timeFilter\((\w+)\)", rf"\1 >= toDateTime({now - 86400}) AND \1 <= toDateTime({now})", written)
+	assert "$__" not in sent, sent
+	return sent
+
+
+def folded(rows):
+	"""{stack: weight} of a nested set: (level, label, value, self) in the order of a flame graph's boxes."""
+	path, values, found = [], [], {}
+	for level, label, value, own in rows:
+		level, value, own = int(level), int(value), int(own)
+		assert level <= len(path) and (level > 0) == bool(path), rows
+		path[level:], values[level:] = [label], [value]
+		# What is called takes no more than its caller has left.
+		if level:
+			values[level - 1] -= value
+			assert values[level - 1] >= 0, rows
+		values[level] -= own
+		if own:
+			found[";".join(path[1:])] = own
 	return found
 
 
@@ -65,15 +93,21 @@ def filled(server, folder):
 	return database, store
 
 
-def agrees(server, folder):
+def agrees(server, folder, expand=lambda sql: sql):
 	database, store = filled(server, folder)
-	rows = {columns: server.rows(sql, database=database, max_block_size=256) for columns, sql in selects().items()}
+	rows = {columns: server.rows(expand(sql), database=database, max_block_size=256) for columns, sql in selects().items()}
 	assert [round(float(cores) * 60e9) for _, cores in rows["t", "cores"]] == [1_250_000_000, 1_250_000_000], rows
 	assert {version for _, version, _ in rows["t", "version", "cores"]} == {"1.4"}, rows
 	exclusive = {name: round(float(seconds) * 1e9) for name, seconds in rows["seconds",]}
 	report = json.loads(check(sonde("report", "--store", store, "--format", "json", "--limit", "0")).out)
 	assert exclusive == LEAVES, rows
 	assert exclusive == {row["name"]: row["exclusive"] for row in report["rows"] if row["exclusive"]}, report
+	flame = rows["level", "label", "value", "self"]
+	assert flame[0] == ["0", "all", str(report["total"]), "0"], flame
+	lines = check(sonde("report", "--store", store, "--format", "folded")).out.splitlines()
+	assert folded(flame) == {line.rpartition(" ")[0]: int(line.rpartition(" ")[2]) for line in lines}, flame
+	kinds = [row[1] for row in server.rows(f"DESCRIBE TABLE ({expand(selects()['level', 'label', 'value', 'self'])})", database=database)]
+	assert kinds == ["UInt32", "String", "Int64", "Int64"], kinds
 	((host, _, seconds_ago),) = rows["last_interval", "seconds_ago"]
 	assert host == "web1" and int(seconds_ago) > AGO_S - 180, rows
 	# The notes of a recording are in each of its minutes.
@@ -86,6 +120,15 @@ def test_selects_on_an_old_version(folder):
 
 def test_selects_on_a_current_version(folder):
 	agrees(shards.current(), folder)
+
+
+def test_selects_with_the_macros_of_grafana(folder):
+	"""In the range of a dashboard, which is given in seconds since 1970."""
+	agrees(shards.shared(), folder, macros)
+
+
+def test_selects_with_the_macros_of_grafana_on_a_current_version(folder):
+	agrees(shards.current(), folder, macros)
 
 
 def test_other_statements_on_a_current_version(folder):

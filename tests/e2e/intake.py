@@ -63,9 +63,9 @@ def attribute(key, value):
 	return field(1, field(1, key.encode()) + field(2, field(1, value.encode())))
 
 
-def otlp_request(*services, padding=b""):
+def otlp_request(*services, padding=b"", more={}):
 	"""A request as a collector joins it: for each (service, host, weight), a resource with one profile; all
-	with the stack main;work. padding: a further string of the dictionary."""
+	with the stack main;work. padding: a further string of the dictionary; more: attributes of each resource."""
 	table = [field(5, text) for text in (b"", b"samples", b"count", b"main", b"work")]
 	dictionary = (field(1, b"") + field(2, b"") + field(2, field(3, field(1, 1))) + field(2, field(3, field(1, 2))) +
 		field(3, b"") + field(3, field(1, 3)) + field(3, field(1, 4)) + field(4, b"") + b"".join(table) + field(5, padding) + field(6, b"") +
@@ -74,7 +74,8 @@ def otlp_request(*services, padding=b""):
 	for service, host, weight in services:
 		profile = (field(1, field(1, 1) + field(2, 2)) + field(2, field(1, 1) + field(4, varint(weight))) +
 			varint(3 << 3 | 1) + (1764000000 * 10**9).to_bytes(8, "little") + field(4, 60 * 10**9))
-		resource = attribute("service.name", service) + attribute("host.name", host) + attribute("zone", f"z-{service}")
+		resource = attribute("service.name", service) + attribute("host.name", host) + attribute("zone", f"z-{service}") + \
+			b"".join(attribute(key, value) for key, value in more.items())
 		out += field(1, field(1, resource) + field(2, field(2, profile)))
 	return out + field(2, dictionary)
 
@@ -108,6 +109,18 @@ def test_otlp_of_many_services_is_taken_apart(folder):
 		assert found == {("api", "h1"): {"main;work": 14}, ("db", "h1"): {"main;work": 5},
 			("api", "h2"): {"main;work": 7}}, found
 		assert intake.metrics()['sonde_intake_profiles_total{path="otlp"}'] == 3
+
+
+def test_programs_are_services_of_their_own(folder):
+	"""As OpenTelemetry's profiler with eBPF sends them: two processes of a program without a service, and one with."""
+	with Intake(folder) as intake:
+		for pid, service in (("11", ""), ("12", ""), ("13", "shop")):
+			program = {"process.pid": pid, "process.executable.name": "nginx", "process.executable.path": "/usr/sbin/nginx"}
+			assert intake.post(OTLP, otlp_request((service, "h1", 3), more=program), "application/x-protobuf")[0] == 200
+			kept = intake.kept()
+			assert kept["service"] == (service or "nginx") and kept["host"] == "h1", kept
+			assert kept["labels"] == {"zone": f"z-{service}", "process.executable.path": "/usr/sbin/nginx"}, kept
+			assert folded_of(kept["file"]) == {"main;work": 3}
 
 
 def test_long_attributes_are_left_out(folder):
@@ -350,6 +363,10 @@ def test_refused_requests(folder):
 		assert metrics["server_up"] == 1
 
 
+def basic(text):
+	return "Basic " + base64.b64encode(text.encode()).decode()
+
+
 def test_tokens(folder):
 	token = folder / "token"
 	token.write_text("0123456789abcdef-secret\n")
@@ -357,7 +374,8 @@ def test_tokens(folder):
 	good = otlp_request(("api", "h1", 3))
 	with Intake(folder, f"token={token}") as intake:
 		for header in (None, "Bearer", "Bearer x", "Bearer 0123456789abcdef-secreT", "Bearer 0123456789abcdef-secret1",
-				"Basic 0123456789abcdef-secret", "0123456789abcdef-secret"):
+				"Basic 0123456789abcdef-secret", "0123456789abcdef-secret", "Basic ", basic("me:0123456789abcdef-secreT"),
+				basic("0123456789abcdef-secret"), basic("0123456789abcdef-secret:"), basic("me:"), "Basic me:0123456789abcdef-secret"):
 			status, headers, _ = intake.post(OTLP, good, "application/x-protobuf", **({"Authorization": header} if header else {}))
 			assert status == 401 and headers["WWW-Authenticate"] == "Bearer", header
 		assert intake.request("GET", "/metrics")[0] == 401
@@ -367,6 +385,10 @@ def test_tokens(folder):
 		headers = {"Authorization": "Bearer 0123456789abcdef-secret", "Content-Type": "application/x-protobuf", "Host": "collector.example"}
 		assert intake.request("POST", OTLP, good, headers)[0] == 200
 		assert intake.kept()["service"] == "api"
+		# Pyroscope's clients know users and passwords.
+		for user in ("", "me", "a b"):
+			assert intake.request("POST", OTLP, good, {**headers, "Authorization": basic(f"{user}:0123456789abcdef-secret")})[0] == 200
+			assert intake.kept()["service"] == "api"
 	public = folder / "public"
 	public.write_text("0123456789abcdef-secret\n")
 	public.chmod(0o644)

@@ -475,6 +475,31 @@ def test_the_page_of_a_server(folder):
 
 
 @harness.takes_long
+def test_a_store_of_two_services(folder):
+	"""It has the store's name; a service is a filter, with the command line's figures; a filter that leaves nothing says so."""
+	store = folder / "profiles"
+	check(sonde("fleet", "init", "--store", store))
+	for service, text in (("api", "main;parse 30\nmain;eval 10\n"), ("db", "main;sort 60\n")):
+		(folder / "x.folded").write_text(text)
+		check(sonde("push", "--store", store, "--service", service, "--host", "h1", folder / "x.folded"))
+	add = lambda name, value: (["choose", "select[aria-label=Filter]", name], ["enter", "input[name=value]", value])
+	with Server("--store", store) as server:
+		if b'id="worker"' not in server.get()[2]:
+			raise Skip("built without pages")
+		*_, title, all_rows, _, _, chip, rows, _, _, when, _, _, empty, _, undone = drive(server.url, ["press", "3"], ["texts", "header"], ["texts", ROWS],
+			*add("label", "service=^api$"), ["texts", ".chip"], ["texts", ROWS], *add("when", "main->parse"), ["texts", ROWS],
+			*add("focus", "sort"), ["texts", ".empty"], ["press", "u"], ["texts", ROWS])
+	assert "profiles" in title[0] and ".prof" not in title[0], title
+	assert any("sort" in row for row in all_rows) and not any("sort" in row for row in rows), (all_rows, rows)
+	assert "40.0%" in chip[0], chip
+	report = json.loads(check(sonde("report", "--store", store, "--service", "api", "--format", "json")).out)
+	assert {(row["name"], str(row["exclusive"])) for row in report["rows"] if row["exclusive"]} == \
+		{(row.split()[-1], row.split()[0]) for row in rows if row.split()[0] != "0"}, (report, rows)
+	assert len(empty) == 1 and "leave nothing" in empty[0], empty
+	assert undone == when and not any("eval" in row for row in when), (undone, when)
+
+
+@harness.takes_long
 def test_two_builds_are_compared(folder):
 	"""A second file, dropped: rows and figures are those of `sonde diff`, both ways, under filters, too; undo and the link keep the view."""
 	old, new = (SOURCE_ROOT / "tests/golden/in" / f"diff-{side}.folded" for side in ("old", "new"))
@@ -570,7 +595,10 @@ def test_views_follow_a_drag(folder):
 @harness.takes_long
 def test_mistakes_are_told_where_they_are_made(folder):
 	out = page_of(folder, samples(folder))
-	_, told, chips = drive(out, ["enter", "input[name=when]", "((main"], ["texts", ".message"], ["texts", ".chip"])
+	metric, _, told, chips = drive(out, ["eval", "document.querySelector('select[aria-label=\"Other metrics\"]').selectedOptions[0].text"],
+		["enter", "input[name=when]", "((main"], ["texts", ".message"], ["texts", ".chip"])
+	# The one metric that is shown has its name in the list.
+	assert metric == "cpu-time", metric
 	assert told and "when" in told[0] and chips == ["whole run"] or chips[0].startswith("whole run"), (told, chips)
 
 

@@ -23,7 +23,7 @@ const TITLES: Record<View, string> = {
 }
 const CLOCKS: [string, string][] = [['cpu-time', 'CPU'], ['real-time', 'Real'], ['blocked-time', 'Blocked'], ['preempted-time', 'Preempted']]
 // What may be put before the profile as a filter by hand.
-const FILTERS = ['when', 'focus', 'ignore', 'hide', 'thread', 'pid', 'time', 'zone', 'tick'] as const
+const FILTERS = ['when', 'focus', 'ignore', 'hide', 'thread', 'pid', 'time', 'label', 'zone', 'tick'] as const
 
 // The callers and callees of one function, of the load object if several have that name.
 async function callersOf(session: Session, profile: number, state: State, selected: Selected): Promise<Report<CallersRow>> {
@@ -112,8 +112,8 @@ function Head({ about, state, dark, whenError, matched, onChange, onWhen, onThem
       <span class="sub"><b>{file}</b>{about.command && <span title={about.command}>{about.command}</span>}</span>
       {clocks.length > 1 && <Segments label="Metric" values={clocks} value={metric} onChange={m => onChange({ metric: m })} />}
       {others.length > 0 && (clocks.length <= 1 || others.some(m => m.total !== 0)) &&
-        <select aria-label="Other metrics" value={clocks.some(([name]) => name === metric) ? '' : metric} onChange={event => { const v = event.currentTarget.value; if (v) onChange({ metric: v }) }}>
-          {clocks.length > 0 && <option value="">more…</option>}
+        <select aria-label="Other metrics" value={clocks.length > 1 && clocks.some(([name]) => name === metric) ? '' : metric} onChange={event => { const v = event.currentTarget.value; if (v) onChange({ metric: v }) }}>
+          {clocks.length > 1 && <option value="">more…</option>}
           {(clocks.length > 1 ? others : about.metrics).map(m => <option key={m.name} value={m.name}>{m.name}</option>)}
         </select>}
       <form class="when" onSubmit={event => { event.preventDefault(); const input = event.currentTarget.elements.namedItem('when') as HTMLInputElement; onWhen(input.value.trim()); input.value = ''; input.blur() }}>
@@ -148,7 +148,7 @@ function Chips({ about, state, kept, total, unit, canUndo, canRedo, copied, onRe
       })}
       <form onSubmit={event => { event.preventDefault(); const input = event.currentTarget.elements.namedItem('value') as HTMLInputElement; if (input.value.trim()) onAdd(name, input.value.trim()); input.value = ''; input.blur() }}>
         <select aria-label="Filter" value={name} onChange={event => setName(event.currentTarget.value as never)}>{FILTERS.map(f => <option key={f}>{f}</option>)}</select>
-        <input name="value" aria-label="Filter's value" placeholder="add a filter" size={14} spellcheck={false} autocomplete="off" />
+        <input name="value" aria-label="Filter's value" placeholder={name === 'label' ? 'service=api' : name === 'time' ? '1.5s:2s' : 'add a filter'} size={14} spellcheck={false} autocomplete="off" />
       </form>
       <span class="grow" />
       <output class="lab" aria-live="polite">{copied}</output>
@@ -340,6 +340,8 @@ function App({ session, given }: { session: Session; given: Given }) {
   const error = seen === 'flame' ? flame.error : isTable ? report.error : seen === 'source' ? code.error : seen === 'callers' ? callers.error : ''
   const content = () => {
     if (error) return <p class="empty" role="alert">{error}</p>
+    if (seen !== 'diff' && seen !== 'statistics' && state.filters.length > 0 && facts.value?.filters.at(-1)?.kept === 0)
+      return <p class="empty">The filters leave nothing. Remove one of them above, or press u.</p>
     if (seen === 'flame')
       return boxes && <Flame boxes={boxes} zoom={state.zoom} selected={state.selected} search={search} dark={dark} busy={flame.busy || followed !== null}
         onZoom={zoom => go({ zoom })} onSelect={select} onMore={more} onCopy={text => void copy('stack', text)} />
