@@ -64,7 +64,8 @@ struct error *clickhouse_open(const struct store_address *address,
 	const struct clickhouse_options *options, struct clickhouse **clickhouse)
 {
 	struct clickhouse *c = xalloc(sizeof(*c));
-	const struct http_client_options http = {.ca_file = options->ca_file};
+	const struct http_client_options http = {
+		.ca_file = options->ca_file, .silence_ns = options->silence_ns};
 	struct error *err = NULL;
 
 	c->address = address;
@@ -132,11 +133,16 @@ static void put_percent(struct strbuf *url, struct str text)
 	}
 }
 
+static void put_page(const struct clickhouse *c, size_t shard, const char *page, struct strbuf *url)
+{
+	strbuf_printf(url, "%s://%s/%s", c->address->is_secure ? "https" : "http",
+		c->address->shards.data[shard], page);
+}
+
 static void put_url(const struct clickhouse *c, size_t shard, bool without_database,
 	struct str query, struct strbuf *url)
 {
-	strbuf_printf(url, "%s://%s/?" SETTINGS, c->address->is_secure ? "https" : "http",
-		c->address->shards.data[shard]);
+	put_page(c, shard, "?" SETTINGS, url);
 	if (!without_database)
 		strbuf_printf(url, "&database=%s", c->address->database);
 	if (query.size) {
@@ -190,7 +196,7 @@ static bool is_sql_refusal(const struct http_request *r)
 
 struct asked {
 	struct http_request request;
-	struct strbuf url;
+	struct strbuf url, alive_url;
 	const char *headers[4];
 	/* Of clickhouse_ask_all. */
 	struct clickhouse *clickhouse;
@@ -233,7 +239,20 @@ static struct error *ask_end(
 		strbuf_deinit(&a->request.answer);
 	}
 	strbuf_deinit(&a->url);
+	strbuf_deinit(&a->alive_url);
 	return err;
+}
+
+/*
+ * A statement, which may take as long as the server needs.  An INSERT may not: it is short, and can
+ * be sent again.
+ */
+static void ask_statement(struct clickhouse *c, size_t shard, bool without_database,
+	struct str statement, struct asked *a)
+{
+	ask_begin(c, shard, without_database, STR(""), statement, false, a);
+	put_page(c, shard, "ping", &a->alive_url);
+	a->request.alive_url = a->alive_url.data;
 }
 
 /* The request is the first member of a struct asked. */
@@ -256,8 +275,8 @@ static void ask_questions(struct clickhouse *c, bool without_database,
 	struct http_request **requests = xcalloc(count, sizeof(*requests));
 
 	for (size_t i = 0; i < count; i++) {
-		ask_begin(c, questions[i]->shard, without_database, STR(""), questions[i]->sql,
-			false, &asked[i]);
+		ask_statement(
+			c, questions[i]->shard, without_database, questions[i]->sql, &asked[i]);
 		asked[i].clickhouse = c;
 		asked[i].question = questions[i];
 		asked[i].request.done = take_answer;
@@ -299,7 +318,7 @@ struct error *clickhouse_ask_one(
 	struct http_request *request = &asked.request;
 	bool refusal;
 
-	ask_begin(c, shard, false, STR(""), sql, false, &asked);
+	ask_statement(c, shard, false, sql, &asked);
 	http_client_run(c->http, &request, 1);
 	return ask_end(c, shard, &asked, answer, &refusal);
 }

@@ -16,6 +16,7 @@ struct clickhouse;
 struct clickhouse_options {
 	const char *credentials; /* path of a file, "USER:PASSWORD" in its first line; NULL: none */
 	const char *ca_file;	 /* certificates to trust; NULL: the system's */
+	uint64_t silence_ns;	 /* as in struct http_client_options */
 };
 
 /*
@@ -42,7 +43,8 @@ struct clickhouse_answer {
 
 /*
  * Sends a statement to each shard; answers[shard].  without_database: not in the store's, which
- * may not exist yet.
+ * may not exist yet.  A statement may take any time; a server that answers nothing else either is
+ * given up after options.silence_ns.
  */
 void clickhouse_ask(struct clickhouse *c, struct str sql, bool without_database,
 	struct clickhouse_answer *answers);

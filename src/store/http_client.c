@@ -2,10 +2,17 @@
  * libcurl's multi interface behind one call.  libcurl brings a TLS library and much else, which
  * would cost every command some 20 ms to load, so it is loaded only when a store is asked for.  A
  * static program has it linked in.
+ *
+ * A server that computes for minutes is as silent as one that is gone.  So a silent server is asked
+ * for a page that it always has, on a connection of its own (a probe), and the request goes on as
+ * long as the page comes.  TCP's keepalive notices a connection that only this side still has.
+ * ClickHouse could send headers of its progress instead, but then a statement that fails has status
+ * 200 and, before 22.5, nothing but its text to tell.
  */
 #include "store/http_client.h"
 
 #include <curl/curl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -25,7 +32,14 @@
 #define ANSWER_DEFAULT	(UINT64_C(4) << 30)
 #define MS_NS		(SECOND_NS / 1000)
 
-enum { WAIT_MS = 1000, CONNECTIONS_MAX = 64, READ_BYTES = 256 << 10 };
+enum { WAIT_MS = 1000, WAIT_PROBE_MS = 50, CONNECTIONS_MAX = 64, READ_BYTES = 256 << 10 };
+/* A probe begins after a third of the time that a server may be silent, and has the rest. */
+#define PROBE_PART 3
+/*
+ * Idle time and interval of TCP's probes, as parts of that time: Linux sends nine before it gives
+ * up, which makes 15 s and nine times 5 s of a minute.
+ */
+enum { KEEPALIVE_IDLE_PART = 4, KEEPALIVE_INTERVAL_PART = 12 };
 
 /* What is used of libcurl, under its names. */
 struct curl_calls {
@@ -52,6 +66,7 @@ struct http_client {
 	struct http_client_options options;
 	struct curl_calls curl;
 	CURLM *multi;
+	CURLM *probes; /* apart, as requests may take all connections of `multi` */
 };
 
 /* One request under way. */
@@ -61,7 +76,11 @@ struct transfer {
 	CURL *easy;
 	struct curl_slist *headers;
 	bool is_too_long;
+	curl_off_t moved;  /* bytes of both bodies so far */
+	uint64_t heard_ns; /* when they last moved, or a probe was answered; 0: not begun */
+	CURL *probe;	   /* NULL: none is under way */
 	char problem[CURL_ERROR_SIZE];
+	char probe_problem[CURL_ERROR_SIZE];
 };
 
 /* ---- the library ---- */
@@ -182,7 +201,10 @@ struct error *http_client_create(
 		h->options.answer_max = ANSWER_DEFAULT;
 	h->curl.global_init(CURL_GLOBAL_DEFAULT);
 	h->multi = h->curl.multi_init();
-	if (h->multi == NULL) {
+	h->probes = h->multi ? h->curl.multi_init() : NULL;
+	if (h->probes == NULL) {
+		if (h->multi)
+			h->curl.multi_cleanup(h->multi);
 		free(h);
 		return error_new(ERROR_SYSTEM, LIBRARY " cannot begin");
 	}
@@ -195,6 +217,7 @@ void http_client_destroy(struct http_client *http)
 {
 	if (http == NULL)
 		return;
+	http->curl.multi_cleanup(http->probes);
 	http->curl.multi_cleanup(http->multi);
 	free(http);
 }
@@ -224,28 +247,63 @@ static bool has_type(const char *const *headers)
 	return false;
 }
 
+static int on_progress(void *context, curl_off_t to_receive, curl_off_t received,
+	curl_off_t to_send, curl_off_t sent)
+{
+	struct transfer *t = context;
+
+	(void)to_receive;
+	(void)to_send;
+	if (t->heard_ns == 0 || received + sent != t->moved) {
+		t->moved = received + sent;
+		t->heard_ns = clock_monotonic_ns();
+	}
+	return 0;
+}
+
+/* What all requests have. */
+static CURL *make_easy(const struct http_client *h, const char *url, char *problem)
+{
+	const struct curl_calls *c = &h->curl;
+	CURL *easy = c->easy_init();
+	long silence_s = (long)((h->options.silence_ns + SECOND_NS - 1) / SECOND_NS);
+	long idle_s = silence_s / KEEPALIVE_IDLE_PART, each_s = silence_s / KEEPALIVE_INTERVAL_PART;
+
+	c->easy_setopt(easy, CURLOPT_URL, url);
+#if LIBCURL_VERSION_NUM >= 0x075500
+	c->easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+	c->easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+	c->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	c->easy_setopt(easy, CURLOPT_ERRORBUFFER, problem);
+	c->easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)(h->options.connect_ns / MS_NS));
+	c->easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+	c->easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, idle_s > 0 ? idle_s : 1);
+	c->easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, each_s > 0 ? each_s : 1);
+	if (h->options.ca_file)
+		c->easy_setopt(easy, CURLOPT_CAINFO, h->options.ca_file);
+	return easy;
+}
+
 static void begin(struct http_client *h, struct transfer *t, struct http_request *request)
 {
 	const struct curl_calls *c = &h->curl;
 	uint64_t silence_s = (h->options.silence_ns + SECOND_NS - 1) / SECOND_NS;
 
-	*t = (struct transfer){.http = h, .request = request, .easy = c->easy_init()};
-	c->easy_setopt(t->easy, CURLOPT_URL, request->url);
-#if LIBCURL_VERSION_NUM >= 0x075500
-	c->easy_setopt(t->easy, CURLOPT_PROTOCOLS_STR, "http,https");
-#else
-	c->easy_setopt(t->easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
-#endif
-	c->easy_setopt(t->easy, CURLOPT_NOSIGNAL, 1L);
-	c->easy_setopt(t->easy, CURLOPT_ERRORBUFFER, t->problem);
-	c->easy_setopt(t->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)(h->options.connect_ns / MS_NS));
-	c->easy_setopt(t->easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
-	c->easy_setopt(t->easy, CURLOPT_LOW_SPEED_TIME, (long)silence_s);
+	*t = (struct transfer){.http = h, .request = request};
+	t->easy = make_easy(h, request->url, t->problem);
+	if (request->alive_url) {
+		c->easy_setopt(t->easy, CURLOPT_NOPROGRESS, 0L);
+		c->easy_setopt(t->easy, CURLOPT_XFERINFOFUNCTION, on_progress);
+		c->easy_setopt(t->easy, CURLOPT_XFERINFODATA, t);
+	} else {
+		c->easy_setopt(t->easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+		c->easy_setopt(t->easy, CURLOPT_LOW_SPEED_TIME, (long)silence_s);
+	}
 	c->easy_setopt(t->easy, CURLOPT_BUFFERSIZE, (long)READ_BYTES);
 	c->easy_setopt(t->easy, CURLOPT_WRITEFUNCTION, on_answer);
 	c->easy_setopt(t->easy, CURLOPT_WRITEDATA, t);
-	if (h->options.ca_file)
-		c->easy_setopt(t->easy, CURLOPT_CAINFO, h->options.ca_file);
 	if (request->body.data) {
 		c->easy_setopt(t->easy, CURLOPT_POST, 1L);
 		c->easy_setopt(t->easy, CURLOPT_POSTFIELDS, request->body.data);
@@ -272,6 +330,15 @@ static struct str url_host(const char *url)
 	return (struct str){host, strcspn(host, "/?")};
 }
 
+static void end_probe(struct transfer *t)
+{
+	if (t->probe == NULL)
+		return;
+	t->http->curl.multi_remove_handle(t->http->probes, t->probe);
+	t->http->curl.easy_cleanup(t->probe);
+	t->probe = NULL;
+}
+
 static void end(struct transfer *t, CURLcode code)
 {
 	const struct curl_calls *c = &t->http->curl;
@@ -294,6 +361,7 @@ static void end(struct transfer *t, CURLcode code)
 	c->easy_cleanup(t->easy);
 	c->slist_free_all(t->headers);
 	t->easy = NULL;
+	end_probe(t);
 	if (request->done)
 		request->done(request);
 }
@@ -324,10 +392,86 @@ static void end_finished(struct http_client *h, struct transfer *transfers, size
 	}
 }
 
+/* ---- silence ---- */
+
+static size_t ignore_answer(char *data, size_t size, size_t count, void *context)
+{
+	(void)data;
+	(void)context;
+	return size * count;
+}
+
+static void begin_probe(struct http_client *h, struct transfer *t)
+{
+	const struct curl_calls *c = &h->curl;
+	uint64_t rest_ns = h->options.silence_ns - h->options.silence_ns / PROBE_PART;
+
+	t->probe_problem[0] = '\0';
+	t->probe = make_easy(h, t->request->alive_url, t->probe_problem);
+	c->easy_setopt(t->probe, CURLOPT_TIMEOUT_MS, (long)(rest_ns / MS_NS));
+	c->easy_setopt(t->probe, CURLOPT_WRITEFUNCTION, ignore_answer);
+	c->multi_add_handle(h->probes, t->probe);
+}
+
+/* Any answer will do.  Without one, the server is gone, and the request with it. */
+static void take_probe(struct transfer *t, CURLcode code)
+{
+	const struct curl_calls *c = &t->http->curl;
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (code == CURLE_OK) {
+		t->heard_ns = now_ns;
+		end_probe(t);
+		return;
+	}
+	snprintf(t->problem, sizeof(t->problem), "no answer for %llu s, and none to %s: %.100s",
+		(unsigned long long)((now_ns - t->heard_ns + SECOND_NS - 1) / SECOND_NS),
+		t->request->alive_url,
+		t->probe_problem[0] ? t->probe_problem : c->easy_strerror(code));
+	end(t, CURLE_OPERATION_TIMEDOUT);
+}
+
+/* Begins probes where they are due, and takes their answers.  How many are under way. */
+static int probe_silent(struct http_client *h, struct transfer *transfers, size_t count)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+	CURLMsg *message;
+	int running = 0, left;
+
+	for (size_t i = 0; i < count; i++) {
+		struct transfer *t = &transfers[i];
+
+		if (t->easy && t->request->alive_url && t->heard_ns && t->probe == NULL &&
+			now_ns - t->heard_ns >= h->options.silence_ns / PROBE_PART)
+			begin_probe(h, t);
+	}
+	h->curl.multi_perform(h->probes, &running);
+	while ((message = h->curl.multi_info_read(h->probes, &left))) {
+		CURL *probe = message->easy_handle;
+		CURLcode code = message->data.result;
+
+		for (size_t i = 0; i < count; i++) {
+			if (transfers[i].probe != probe)
+				continue;
+			take_probe(&transfers[i], code);
+			break;
+		}
+	}
+	return running;
+}
+
+/* Not so long that a probe would be late. */
+static int wait_ms(const struct http_client *h)
+{
+	uint64_t part_ms = h->options.silence_ns / MS_NS / PROBE_PART / 2 + 1;
+
+	return part_ms < WAIT_MS ? (int)part_ms : WAIT_MS;
+}
+
 void http_client_run(struct http_client *http, struct http_request *const *requests, size_t count)
 {
 	struct transfer *transfers = xcalloc(count, sizeof(*transfers));
-	int running = 0;
+	int running = 0, probes;
 	CURLMcode code;
 
 	for (size_t i = 0; i < count; i++) {
@@ -338,8 +482,10 @@ void http_client_run(struct http_client *http, struct http_request *const *reque
 	do {
 		code = http->curl.multi_perform(http->multi, &running);
 		end_finished(http, transfers, count);
+		probes = probe_silent(http, transfers, count);
 		if (code == CURLM_OK && running)
-			code = http->curl.multi_poll(http->multi, NULL, 0, WAIT_MS, NULL);
+			code = http->curl.multi_poll(
+				http->multi, NULL, 0, probes ? WAIT_PROBE_MS : wait_ms(http), NULL);
 	} while (code == CURLM_OK && running);
 	/* Requests that libcurl gave up or could not begin have no answer. */
 	for (size_t i = 0; i < count; i++) {

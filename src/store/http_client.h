@@ -18,7 +18,7 @@ struct http_client;
 struct http_client_options {
 	const char *ca_file; /* certificates to trust, PEM; NULL: the system's */
 	uint64_t connect_ns; /* most time to connect; 0: 5 s */
-	uint64_t silence_ns; /* most time without any byte sent or received; 0: 60 s */
+	uint64_t silence_ns; /* most time without any sign of the server; 0: 60 s */
 	uint64_t answer_max; /* bytes of an answer; 0: 4 GiB */
 };
 
@@ -30,6 +30,12 @@ struct http_request {
 	 * NULL: GET.
 	 */
 	struct str body;
+	/*
+	 * A page that the server always has, "http://HOST:PORT/ping".  It is asked for while no
+	 * byte comes or goes, and as long as it comes, the request may take any time.  NULL: a
+	 * request without a byte for silence_ns fails.
+	 */
+	const char *alive_url;
 	/* What came back; strbuf_deinit frees the answer. */
 	int status;		/* 0: no whole answer came, and err says why */
 	uint64_t retry_after_s; /* what the server asked for; 0: nothing */
