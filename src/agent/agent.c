@@ -459,7 +459,7 @@ static struct sender_target target_of(const struct agent *a)
 	return (struct sender_target){.store = strcmp(spool, s->store) == 0 ? NULL : s->store,
 		.spool = spool,
 		.host = s->host ? s->host : a->host,
-		.access = {s->credentials, s->ca_file}};
+		.access = {.credentials = s->credentials, .ca_file = s->ca_file}};
 }
 
 static void reload(struct agent *a, uint64_t now_ns)
