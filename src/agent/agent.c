@@ -34,6 +34,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "record/target.h"
+#include "store/address.h"
 
 /* How long before its start the process of a segment is made; at most half a segment. */
 #define LEAD_NS (2 * SECOND_NS)
@@ -619,6 +620,22 @@ static void close_all(struct agent *a)
 		close(a->signal_fd);
 }
 
+/* The password is sent all the same: a network of one's own may be safe. */
+static void warn_of_exposure(const struct agent *a)
+{
+	struct store_address address;
+	struct error *err = store_address_parse(a->settings.store, &address);
+	const char *exposed = err ? NULL : store_address_exposed(&address);
+
+	if (exposed && a->settings.credentials)
+		say(a,
+			"the password travels unencrypted to %s; add ?secure=true to the store's "
+			"address",
+			exposed);
+	error_destroy(err);
+	store_address_deinit(&address);
+}
+
 struct error *agent_run(const struct agent_settings *settings, const struct agent_hooks *hooks)
 {
 	struct agent a = {.settings = *settings, .hooks = *hooks, .signal_fd = -1};
@@ -639,6 +656,7 @@ struct error *agent_run(const struct agent_settings *settings, const struct agen
 			"%.0f MiB",
 			a.settings.store, 100 * a.allowance.share,
 			(double)a.allowance.memory_most / (1 << 20));
+		warn_of_exposure(&a);
 		run(&a);
 		err = a.failure;
 		if (!err)

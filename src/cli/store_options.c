@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/escape.h"
+#include "cli/message.h"
 #include "session/values.h"
 
 #define ROW_STORE                                                                                  \
@@ -166,8 +167,15 @@ struct error *store_options_open(struct store_options *o, struct store **store)
 	if (o->address == NULL)
 		return error_new(ERROR_USAGE, "name the store with --store: a folder, or "
 					      "clickhouse://HOST/DATABASE");
-	if (o->store == NULL)
+	if (o->store == NULL) {
 		err = store_open(o->address, &o->access, &o->store);
+		const char *exposed = err ? NULL : store_exposes_password(o->store);
+
+		if (exposed)
+			message_print("note: the password travels unencrypted to %s; add "
+				      "?secure=true to the store's address",
+				exposed);
+	}
 	*store = o->store;
 	return err;
 }

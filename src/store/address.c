@@ -4,6 +4,8 @@
  */
 #include "store/address.h"
 
+#include <arpa/inet.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -180,4 +182,30 @@ void store_address_deinit(struct store_address *address)
 	free(address->folder);
 	free(address->database);
 	*address = (struct store_address){0};
+}
+
+/* Whether "HOST:PORT" is this machine, by its name alone. */
+static bool is_loopback(const char *shard)
+{
+	size_t size = (size_t)(strrchr(shard, ':') - shard);
+	char *host = shard[0] == '[' ? xstrndup(shard + 1, size - 2) : xstrndup(shard, size);
+	struct in_addr four;
+	struct in6_addr six;
+	bool is_here = strcmp(host, "localhost") == 0;
+
+	if (inet_pton(AF_INET, host, &four) == 1)
+		is_here = ntohl(four.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
+	else if (inet_pton(AF_INET6, host, &six) == 1)
+		is_here = IN6_IS_ADDR_LOOPBACK(&six);
+	free(host);
+	return is_here;
+}
+
+const char *store_address_exposed(const struct store_address *address)
+{
+	for (size_t i = 0; i < address->shards.count && !address->is_secure; i++) {
+		if (!is_loopback(address->shards.data[i]))
+			return address->shards.data[i];
+	}
+	return NULL;
 }

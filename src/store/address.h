@@ -31,5 +31,7 @@ struct store_address {
  */
 must_use struct error *store_address_parse(const char *text, struct store_address *address);
 void store_address_deinit(struct store_address *address);
+/* A shard on another machine that is not asked over HTTPS: whoever listens reads all; else NULL. */
+const char *store_address_exposed(const struct store_address *address);
 
 #endif

@@ -761,19 +761,20 @@ static void add_status(
 	const char *folder, const struct profile *p, bool is_single, struct store_status *status)
 {
 	const struct samples *s = &p->samples;
+	uint64_t *samples = xcalloc(p->label_set_count, sizeof(*samples));
 	struct strbuf scratch[2] = {{0}};
 	struct touched touched = {0};
 
+	for (size_t i = 0; i < s->count; i++)
+		samples[s->labels ? s->labels[i].i : 0]++;
 	for (size_t i = 0; i < (s->count ? p->label_set_count : 1); i++) {
 		label_set_id set = {(uint32_t)i};
 		struct str service = label_value(p, set, STR("service"), &scratch[0]),
 			   host = label_value(p, set, STR("host"), &scratch[1]);
-		uint64_t start_s = p->start_unix_ns / SECOND_NS, samples = 0;
+		uint64_t start_s = p->start_unix_ns / SECOND_NS;
 		struct store_status_row *row = NULL;
 
-		for (size_t k = 0; k < s->count; k++)
-			samples += (s->labels ? s->labels[k].i : 0) == i;
-		if (s->count && samples == 0)
+		if (s->count && samples[i] == 0)
 			continue;
 		service = service.data ? service : store_own_service(p);
 		host = host.data ? host : profile_string(p, p->host);
@@ -803,13 +804,14 @@ static void add_status(
 			row->profiles++;
 			add_figures(row, p, is_single);
 		}
-		row->pairs += s->count ? samples : p->row_count - 1;
+		row->pairs += s->count ? samples[i] : p->row_count - 1;
 		strbuf_clear(&scratch[0]);
 		strbuf_clear(&scratch[1]);
 	}
 	strbuf_deinit(&scratch[0]);
 	strbuf_deinit(&scratch[1]);
 	vec_deinit(&touched.rows);
+	free(samples);
 }
 
 struct status_context {

@@ -15,6 +15,7 @@ struct store {
 	struct store_address address;
 	struct clickhouse *clickhouse; /* NULL: a folder */
 	char *text;
+	bool has_password;
 };
 
 struct error *store_open(
@@ -24,6 +25,7 @@ struct error *store_open(
 	struct error *err = store_address_parse(address, &s->address);
 
 	s->text = xstrdup(address);
+	s->has_password = options->credentials != NULL;
 	if (err == NULL && s->address.folder == NULL)
 		err = clickhouse_open(&s->address, options, &s->clickhouse);
 	if (err) {
@@ -42,6 +44,11 @@ void store_close(struct store *store)
 	store_address_deinit(&store->address);
 	free(store->text);
 	free(store);
+}
+
+const char *store_exposes_password(const struct store *store)
+{
+	return store->has_password ? store_address_exposed(&store->address) : NULL;
 }
 
 const char *store_address_text(const struct store *store)

@@ -613,11 +613,19 @@ static void test_addresses(void **state)
 	static const struct {
 		const char *text, *shards, *database;
 		bool is_secure;
+		const char *exposed;
 	} good[] = {
-		{"clickhouse://db", "db:8123 ", "sonde", false},
-		{"clickhouse://db/x_1", "db:8123 ", "x_1", false},
-		{"clickhouse://a,b:9,[::1]:7/?secure=true", "a:8443 b:9 [::1]:7 ", "sonde", true},
-		{"clickhouse://[::1]?shard=c&shard=d:1", "[::1]:8123 c:8123 d:1 ", "sonde", false},
+		{"clickhouse://db", "db:8123 ", "sonde", false, "db:8123"},
+		{"clickhouse://127.0.0.1/x_1", "127.0.0.1:8123 ", "x_1", false, NULL},
+		{"clickhouse://127.0.0.1.example", "127.0.0.1.example:8123 ", "sonde", false,
+			"127.0.0.1.example:8123"},
+		{"clickhouse://localhost:9,10.0.0.1", "localhost:9 10.0.0.1:8123 ", "sonde", false,
+			"10.0.0.1:8123"},
+		{"clickhouse://a,b:9,[::1]:7/?secure=true", "a:8443 b:9 [::1]:7 ", "sonde", true,
+			NULL},
+		{"clickhouse://[::1]?shard=c&shard=d:1", "[::1]:8123 c:8123 d:1 ", "sonde", false,
+			"c:8123"},
+		{"clickhouse://[::2]", "[::2]:8123 ", "sonde", false, "[::2]:8123"},
 	};
 	static const char *const bad[] = {"", "http://db", "clickhouse://", "clickhouse://a,",
 		"clickhouse://a/x;y", "clickhouse://a?x=1", "clickhouse://a b",
@@ -634,6 +642,10 @@ static void test_addresses(void **state)
 		assert_string_equal(shards.data, good[i].shards);
 		assert_string_equal(a.database, good[i].database);
 		assert_int_equal(a.is_secure, good[i].is_secure);
+		const char *exposed = store_address_exposed(&a);
+		assert_true(!exposed == !good[i].exposed);
+		if (exposed)
+			assert_string_equal(exposed, good[i].exposed);
 		strbuf_deinit(&shards);
 		store_address_deinit(&a);
 	}
