@@ -46,7 +46,7 @@ def servers(count=1, method="lz4", cpus=None):
 	"""Servers with the store's tables."""
 	with contextlib.ExitStack() as stack:
 		try:
-			made = [stack.enter_context(clickhouse.Server(method=method)) for _ in range(count)]
+			made = [stack.enter_context(clickhouse.Server(method=method, log_queries=True)) for _ in range(count)]
 		except clickhouse.Missing as missing:
 			raise Skip(str(missing)) from None
 		for server, cpu in zip(made, cpus or []):
@@ -135,6 +135,11 @@ def one_service(bench, pairs):
 	return bench.keep(("service", pairs), lambda: Made(bench, 200, minutes, 1, 1))
 
 
+def statement_ms(shards):
+	"""What the statement for stacks and their sums took at the slowest of the servers, the best time of each."""
+	return max(server.statement_ms("RIGHT JOIN") for server in shards)
+
+
 def report_s(bench, shards, total):
 	"""(wall, CPU of sonde, CPU of the servers) in s of a report, the best of several, whose total must be exact."""
 	command = [SONDE, "report", "--store", address(shards), "--service", "service-1", "--limit", "20"]
@@ -156,7 +161,9 @@ def queried(bench, pairs):
 	with servers(cpus=[0]) as shards:
 		fill(shards, made)
 		wall, own, theirs = report_s(bench, shards, made.counts["weight"])
-	return {"sonde": f"{1000 * wall:.0f} ms, of CPU: sonde {1000 * own:.0f} ms, the server {1000 * theirs:.0f} ms "
+		statement = statement_ms(shards)
+	return {"sonde": f"{1000 * wall:.0f} ms, its statement for stacks and sums {statement} ms; "
+		f"of CPU: sonde {1000 * own:.0f} ms, the server {1000 * theirs:.0f} ms "
 		f"({made.counts['pairs'] / 1e6:.1f} M pairs, {made.counts['stacks']:,} stacks)"}
 
 
@@ -165,12 +172,14 @@ def sharded(bench, pairs):
 	if os.cpu_count() < 2:
 		raise Skip("one CPU")
 	made = one_service(bench, pairs // 10 if bench.is_quick else pairs)
-	walls = []
+	walls, statements = [], []
 	for count in (1, 2):
 		with servers(count, cpus=range(count)) as shards:
 			fill(shards, made)
 			walls.append(report_s(bench, shards, made.counts["weight"])[0])
-	return {"sonde": f"{walls[0] / walls[1]:.2f} × ({1000 * walls[0]:.0f} ms, {1000 * walls[1]:.0f} ms; {made.counts['pairs'] / 1e6:.1f} M pairs)"}
+			statements.append(statement_ms(shards))
+	return {"sonde": f"{walls[0] / walls[1]:.2f} × ({1000 * walls[0]:.0f} ms, {1000 * walls[1]:.0f} ms), its statement for stacks and sums "
+		f"{statements[0] / statements[1]:.2f} × ({statements[0]} ms, {statements[1]} ms; {made.counts['pairs'] / 1e6:.1f} M pairs)"}
 
 
 def hour(bench, _):

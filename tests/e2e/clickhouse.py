@@ -45,6 +45,7 @@ CONFIG = """<yandex>
 	<default_profile>default</default_profile>
 	<default_database>default</default_database>
 	<timezone>UTC</timezone>{compression}
+	<query_log><database>system</database><table>query_log</table></query_log>
 </yandex>
 """
 TLS = """
@@ -61,7 +62,7 @@ ZSTD = """
 BIG_BLOCKS = """<min_compress_block_size>4194304</min_compress_block_size>
 		<max_compress_block_size>4194304</max_compress_block_size>"""
 USERS = """<yandex>
-	<profiles><default>{blocks}</default><reader><readonly>2</readonly></reader></profiles>
+	<profiles><default><log_queries>{log_queries:d}</log_queries>{blocks}</default><reader><readonly>2</readonly></reader></profiles>
 	<quotas><default/></quotas>
 	<users>
 		<default><password></password>{user}</default>
@@ -242,13 +243,13 @@ def code_of(answer):
 class Server(Store):
 	"""Debian's clickhouse-server. Users: default without a password, guarded with PASSWORD, reader who may not write.
 	is_tls: it also listens for HTTPS, at tls_url; certificate is the file of the authority to trust. method: how parts
-	are compressed, lz4 or zstd."""
+	are compressed, lz4 or zstd. log_queries: statement_ms can tell how long statements took."""
 
-	def __init__(self, is_tls=False, method="lz4"):
+	def __init__(self, is_tls=False, method="lz4", log_queries=False):
 		for program in ("clickhouse-server", "setpriv") + (("openssl",) if is_tls else ()):
 			if not which(program):
 				raise Missing(f"there is no {program}")
-		self.is_tls, self.method, self.tls_port = is_tls, method, None
+		self.is_tls, self.method, self.log_queries, self.tls_port = is_tls, method, log_queries, None
 		super().__init__()
 
 	@property
@@ -279,7 +280,13 @@ class Server(Store):
 		(self.folder / "config.xml").write_text(CONFIG.format(port=port, folder=self.folder,
 			tls=TLS.format(port=tls_port, folder=self.folder) if self.is_tls else "", compression=ZSTD if self.method == "zstd" else ""))
 		(self.folder / "users.xml").write_text(USERS.format(user=USER, password=PASSWORD,
-			blocks=BIG_BLOCKS if self.method == "zstd" else ""))
+			blocks=BIG_BLOCKS if self.method == "zstd" else "", log_queries=self.log_queries))
+
+	def statement_ms(self, part):
+		"""The least time, in ms, that a statement with this text took."""
+		self.bytes_of("SYSTEM FLUSH LOGS")
+		return int(self.bytes_of("SELECT min(query_duration_ms) FROM system.query_log WHERE type = 2 AND "
+			f"query NOT LIKE '%query_log%' AND position(query, '{part}') > 0 FORMAT TSV"))
 
 
 class Current(Store):
