@@ -24,8 +24,8 @@
 #include "base/clock.h"
 #include "base/cursor.h"
 #include "base/file.h"
+#include "base/wire.h"
 #include "formats/writers.h"
-#include "store/row_binary.h"
 
 /* A question that takes longer is worth a word. */
 #define SLOW_S 10
@@ -118,15 +118,15 @@ static bool has_recent(const struct store_glance *glance, uint64_t from_s)
 static void put_glance(struct strbuf *out, enum answer_kind kind, const char *words,
 	const struct store_glance *glance)
 {
-	row_put_u8(out, (uint8_t)kind);
-	row_put_string(out, str_from(words));
-	row_put_u64(out, glance->mark);
-	row_put_u64(out, glance->silent.count);
-	row_put_u64(out, glance->hosts.count);
+	wire_put_u8(out, (uint8_t)kind);
+	wire_put_str(out, str_from(words));
+	wire_put_u64(out, glance->mark);
+	wire_put_u64(out, glance->silent.count);
+	wire_put_u64(out, glance->hosts.count);
 	for (size_t i = 0; i < glance->hosts.count; i++) {
-		row_put_string(out, str_from(glance->hosts.data[i].name));
-		row_put_u64(out, glance->hosts.data[i].last_s);
-		row_put_u64(out, glance->hosts.data[i].end_s);
+		wire_put_str(out, str_from(glance->hosts.data[i].name));
+		wire_put_u64(out, glance->hosts.data[i].last_s);
+		wire_put_u64(out, glance->hosts.data[i].end_s);
 	}
 }
 
@@ -337,7 +337,7 @@ static struct error *open_recording(
 static struct error *read_answer(struct store_watch *w, struct cursor *c, struct session **session)
 {
 	enum answer_kind kind = (enum answer_kind)cursor_u8(c);
-	struct str words = row_string(c);
+	struct str words = wire_str(c);
 	uint64_t mark = cursor_u64(c), silent = cursor_u64(c), hosts = cursor_u64(c);
 
 	/* A folder that is as it was lists none. */
@@ -345,7 +345,7 @@ static struct error *read_answer(struct store_watch *w, struct cursor *c, struct
 		i++)
 		w->hosts.data[i].is_shown = false;
 	for (uint64_t i = 0; i < hosts && cursor_ok(c); i++) {
-		struct str name = row_string(c);
+		struct str name = wire_str(c);
 		uint64_t last_s = cursor_u64(c), end_s = cursor_u64(c);
 
 		if (cursor_ok(c))

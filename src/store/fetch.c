@@ -13,9 +13,9 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/map.h"
+#include "base/wire.h"
 #include "model/builder.h"
 #include "store/identity.h"
-#include "store/row_binary.h"
 #include "store/select.h"
 
 #define NO_MODULE UINT8_MAX
@@ -234,10 +234,10 @@ static struct cursor take_strings(struct cursor *c, uint64_t *count)
 	const uint8_t *begin;
 	struct cursor strings;
 
-	*count = row_count(c, STRING_BYTES);
+	*count = wire_count(c, STRING_BYTES);
 	begin = c->at;
 	for (uint64_t i = 0; i < *count; i++)
-		(void)row_string(c);
+		(void)wire_str(c);
 	cursor_init(&strings, begin, (size_t)(c->at - begin), c->name, cursor_offset(c));
 	return strings;
 }
@@ -265,9 +265,9 @@ static void take_stats(struct source *source, struct cursor *c)
 	uint64_t count, values;
 	struct cursor names = take_strings(c, &count);
 
-	values = row_count(c, NUMBER_BYTES);
+	values = wire_count(c, NUMBER_BYTES);
 	for (uint64_t i = 0; i < values; i++) {
-		struct str name = i < count ? row_string(&names) : STR("");
+		struct str name = i < count ? wire_str(&names) : STR("");
 		uint64_t value = cursor_u64(c);
 
 		for (const struct stat_field *s = stat_fields; s->name; s++) {
@@ -294,11 +294,11 @@ static void take_notes(struct fetch *f, uint64_t source_id, struct cursor *c)
 	bool is_new;
 
 	(void)map_at(&f->noted, source_id, 0, 0, &is_new);
-	count = row_count(c, NUMBER_BYTES);
+	count = wire_count(c, NUMBER_BYTES);
 	counts = cursor_sub(c, count * NUMBER_BYTES);
 	texts = take_strings(c, &text_count);
 	for (uint64_t i = 0; is_new && i < kind_count && i < count && i < text_count; i++) {
-		struct str kind = row_string(&kinds), text = row_string(&texts);
+		struct str kind = wire_str(&kinds), text = wire_str(&texts);
 
 		builder_note(
 			f->builder, note_kind_of(kind), cursor_u64(&counts), "%.*s", STR_ARG(text));
@@ -323,7 +323,7 @@ static void count_batch(struct fetch *f, struct str service, uint64_t time_s, ui
 static struct error *read_hour_commits(struct fetch *f, struct cursor *c)
 {
 	while (cursor_ok(c) && !cursor_at_end(c)) {
-		struct select_hour hour = {.service = row_string(c)};
+		struct select_hour hour = {.service = wire_str(c)};
 		uint32_t number, index;
 
 		hour.hour = cursor_u64(c);
@@ -349,26 +349,26 @@ static struct error *read_commits(struct fetch *f, struct cursor *c)
 
 	while (err == NULL && cursor_ok(c) && !cursor_at_end(c)) {
 		uint64_t count, unit_count;
-		struct str service = row_string(c);
+		struct str service = wire_str(c);
 		uint32_t time_s = cursor_u32(c);
 
 		count_batch(f, service, time_s, cursor_u64(c));
 		(void)cursor_u32(c); /* duration */
-		str_table_intern(&f->hosts, row_string(c));
+		str_table_intern(&f->hosts, wire_str(c));
 		uint64_t id = cursor_u64(c);
 		uint32_t parts = cursor_u32(c);
-		str_table_intern(&f->commands, row_string(c));
-		str_table_intern(&f->formats, row_string(c));
-		str_table_intern(&f->patterns, row_string(c));
-		struct str default_metric = row_string(c);
+		str_table_intern(&f->commands, wire_str(c));
+		str_table_intern(&f->formats, wire_str(c));
+		str_table_intern(&f->patterns, wire_str(c));
+		struct str default_metric = wire_str(c);
 		struct cursor names = take_strings(c, &count), units = take_strings(c, &unit_count);
-		uint64_t total_count = row_count(c, NUMBER_BYTES);
+		uint64_t total_count = wire_count(c, NUMBER_BYTES);
 		struct cursor totals = cursor_sub(c, total_count * NUMBER_BYTES);
 		if (!cursor_ok(c))
 			break;
 		for (uint64_t i = 0; i < count && err == NULL; i++)
-			err = take_metric(f, row_string(&names),
-				i < unit_count ? row_string(&units) : STR(""),
+			err = take_metric(f, wire_str(&names),
+				i < unit_count ? wire_str(&units) : STR(""),
 				i < total_count ? (int64_t)cursor_u64(&totals) : 0);
 		if (f->default_metric.size == 0)
 			f->default_metric = arena_str(f->arena, default_metric);
@@ -401,14 +401,14 @@ static struct frame_row read_frame(struct cursor *c)
 	r.depth = cursor_u8(c);
 	r.version = cursor_u32(c);
 	r.kind = cursor_u8(c);
-	r.module = row_string(c);
-	r.build_id = row_string(c);
+	r.module = wire_str(c);
+	r.build_id = wire_str(c);
 	r.address = cursor_u64(c);
-	r.function = row_string(c);
-	r.aliases = row_string(c);
-	r.defined_in = row_string(c);
+	r.function = wire_str(c);
+	r.aliases = wire_str(c);
+	r.defined_in = wire_str(c);
 	r.defined_at = cursor_u32(c);
-	r.file = row_string(c);
+	r.file = wire_str(c);
 	r.line = cursor_u32(c);
 	r.is_inline = cursor_u8(c);
 	return r;
@@ -572,7 +572,7 @@ static struct error *read_outer(struct fetch *f, struct cursor *c)
 		bool added;
 
 		piece.outer_hash = cursor_u64(c);
-		piece.count = row_count(c, NUMBER_BYTES);
+		piece.count = wire_count(c, NUMBER_BYTES);
 		const uint8_t *frames = cursor_bytes(c, piece.count * NUMBER_BYTES);
 		if (frames == NULL)
 			break;
@@ -646,7 +646,7 @@ struct weights {
 /* An array of arrays of strings. */
 static struct cursor take_string_lists(struct cursor *c)
 {
-	uint64_t count = row_count(c, STRING_BYTES), strings;
+	uint64_t count = wire_count(c, STRING_BYTES), strings;
 	const uint8_t *begin = c->at;
 	struct cursor lists;
 
@@ -659,7 +659,7 @@ static struct cursor take_string_lists(struct cursor *c)
 /* An array of as many numbers as the row has weights. */
 static struct cursor take_numbers(const struct weights *w, struct cursor *c, size_t bytes)
 {
-	if (row_count(c, bytes) != w->count)
+	if (wire_count(c, bytes) != w->count)
 		cursor_fail(c, "arrays of a row differ in length");
 	return cursor_sub(c, cursor_ok(c) ? w->count * bytes : 0);
 }
@@ -668,7 +668,7 @@ static struct cursor take_numbers(const struct weights *w, struct cursor *c, siz
 static struct weights take_weights(struct fetch *f, struct cursor *c)
 {
 	struct cursor first = *c;
-	struct weights w = {.count = row_count(&first, NUMBER_BYTES)};
+	struct weights w = {.count = wire_count(&first, NUMBER_BYTES)};
 	uint64_t count;
 
 	for (size_t i = 0; i < f->metrics.count; i++)
@@ -710,17 +710,17 @@ static label_set_id take_labels(struct fetch *f, struct weights *w)
 	uint64_t count, value_count;
 
 	if (f->query->by_service || f->query->by_label)
-		set = add_label(f, set, STR("service"), row_string(&w->services));
+		set = add_label(f, set, STR("service"), wire_str(&w->services));
 	if (!f->query->by_label)
 		return set;
-	set = add_label(f, set, STR("host"), row_string(&w->hosts));
-	count = row_count(&w->keys, STRING_BYTES);
-	value_count = row_count(&w->label_values, STRING_BYTES);
+	set = add_label(f, set, STR("host"), wire_str(&w->hosts));
+	count = wire_count(&w->keys, STRING_BYTES);
+	value_count = wire_count(&w->label_values, STRING_BYTES);
 	for (uint64_t i = 0; i < count; i++) {
-		struct str key = row_string(&w->keys);
+		struct str key = wire_str(&w->keys);
 
 		set = add_label(
-			f, set, key, i < value_count ? row_string(&w->label_values) : STR(""));
+			f, set, key, i < value_count ? wire_str(&w->label_values) : STR(""));
 	}
 	return set;
 }
@@ -794,7 +794,7 @@ static struct error *read_stacks(struct fetch *f, struct cursor *c)
 	f->last = (struct last_path){0};
 	while (cursor_ok(c) && !cursor_at_end(c) && f->err == NULL) {
 		uint64_t hash = cursor_u64(c), outer_hash = cursor_u64(c);
-		uint64_t count = row_count(c, NUMBER_BYTES);
+		uint64_t count = wire_count(c, NUMBER_BYTES);
 		const uint8_t *frames = cursor_bytes(c, count * NUMBER_BYTES);
 		struct weights w = {0};
 

@@ -20,13 +20,13 @@
 #include "base/clock.h"
 #include "base/folder.h"
 #include "base/map.h"
+#include "base/wire.h"
 #include "formats/readers.h"
 #include "formats/writers.h"
 #include "model/import.h"
 #include "model/merge.h"
 #include "model/part.h"
 #include "store/identity.h"
-#include "store/row_binary.h"
 
 /* Profiles that are added up at once. */
 #define MERGE_MAX 32
@@ -221,14 +221,14 @@ static char *file_name(const struct profile *p, const struct added *added)
 
 	gmtime_r(&seconds, &utc);
 	strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &utc);
-	row_put_u64(&b, p->start_unix_ns);
-	row_put_string(&b, added->service);
-	row_put_string(&b, added->host);
+	wire_put_u64(&b, p->start_unix_ns);
+	wire_put_str(&b, added->service);
+	wire_put_str(&b, added->host);
 	for (size_t i = 0; i < p->metric_count; i++)
-		row_put_u64(&b, (uint64_t)p->total[i]);
+		wire_put_u64(&b, (uint64_t)p->total[i]);
 	for (size_t i = 0; i < added->options->label_count; i++) {
-		row_put_string(&b, added->options->labels[i].key);
-		row_put_string(&b, added->options->labels[i].value);
+		wire_put_str(&b, added->options->labels[i].key);
+		wire_put_str(&b, added->options->labels[i].value);
 	}
 	char *name = xasprintf(
 		"%s-%016llx.prof", text, (unsigned long long)identity_bytes(strbuf_str(&b)));

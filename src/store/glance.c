@@ -7,14 +7,14 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/wire.h"
 #include "store/identity.h"
-#include "store/row_binary.h"
 #include "store/select.h"
 
 static struct error *read_hosts(struct store_glance *glance, struct cursor *c)
 {
 	while (cursor_ok(c) && !cursor_at_end(c)) {
-		struct str name = row_string(c);
+		struct str name = wire_str(c);
 		struct store_glance_host host = {.last_s = cursor_u32(c), .end_s = cursor_u64(c)};
 		uint64_t mark = cursor_u64(c);
 

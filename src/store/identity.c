@@ -3,11 +3,10 @@
  * What is hashed is RowBinary, so that no two things have the same bytes.
  */
 #include "store/identity.h"
+#include "base/wire.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
-
-#include "store/row_binary.h"
 
 uint64_t identity_bytes(struct str bytes)
 {
@@ -33,17 +32,17 @@ uint64_t identity_frame(const struct profile *p, const struct frame *frame, stru
 	if (f->object.i != NO_ID) {
 		const struct object *o = &p->objects[f->object.i];
 
-		row_put_u8(scratch, (uint8_t)o->kind);
-		row_put_string(scratch, profile_string(p, o->path));
-		row_put_string(scratch, profile_string(p, o->build_id));
+		wire_put_u8(scratch, (uint8_t)o->kind);
+		wire_put_str(scratch, profile_string(p, o->path));
+		wire_put_str(scratch, profile_string(p, o->build_id));
 	}
-	row_put_u64(scratch, frame->obj_addr);
-	row_put_string(scratch, profile_string(p, f->name));
-	row_put_string(scratch, profile_string(p, f->file));
-	row_put_u32(scratch, f->line);
-	row_put_string(scratch, profile_string(p, frame->file));
-	row_put_u32(scratch, frame->line);
-	row_put_u8(scratch, frame->is_inline);
+	wire_put_u64(scratch, frame->obj_addr);
+	wire_put_str(scratch, profile_string(p, f->name));
+	wire_put_str(scratch, profile_string(p, f->file));
+	wire_put_u32(scratch, f->line);
+	wire_put_str(scratch, profile_string(p, frame->file));
+	wire_put_u32(scratch, frame->line);
+	wire_put_u8(scratch, frame->is_inline);
 	return identity_bytes(strbuf_str(scratch));
 }
 

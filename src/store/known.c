@@ -13,7 +13,7 @@
 #include "base/cursor.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "store/row_binary.h"
+#include "base/wire.h"
 
 #define MAGIC	  STR("sonde known 1\n")
 #define AGAIN_S	  86400
@@ -65,10 +65,10 @@ struct error *known_save(const struct known *k, const char *path)
 
 		if (!slot->used || slot->value + AGAIN_S < k->now_s)
 			continue;
-		row_put_u64(&b, slot->key[0]);
-		row_put_u32(&b, slot->value);
+		wire_put_u64(&b, slot->key[0]);
+		wire_put_u32(&b, slot->value);
 	}
-	row_put_u32(&b, crc32c(0, b.data, b.size));
+	wire_put_u32(&b, crc32c(0, b.data, b.size));
 	if (fd < 0)
 		err = error_system(errno, "%s", draft);
 	else

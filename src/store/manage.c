@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "store/row_binary.h"
+#include "base/wire.h"
 #include "store/select.h"
 
 #define DAY_S 86400
@@ -167,7 +167,7 @@ struct error *manage_init(struct clickhouse *c, const char *database,
 /* ---- status ---- */
 
 static const char tables_sql[] =
-	"SELECT table, sum(rows) AS row_count, sum(bytes) AS byte_count FROM system.parts "
+	"SELECT table, sum(rows) AS wire_count, sum(bytes) AS byte_count FROM system.parts "
 	"WHERE active AND database = currentDatabase() GROUP BY table ORDER BY table "
 	"FORMAT RowBinary";
 
@@ -188,7 +188,7 @@ static void read_status(struct store_status *status, const char *shard, struct c
 {
 	while (cursor_ok(c) && !cursor_at_end(c)) {
 		struct store_status_row row = {0};
-		struct str service = row_string(c), host = row_string(c);
+		struct str service = wire_str(c), host = wire_str(c);
 
 		row.first_s = cursor_u32(c);
 		row.last_s = cursor_u32(c);
@@ -211,8 +211,8 @@ static void read_losses(struct store_status *status, const char *shard, struct c
 {
 	while (cursor_ok(c) && !cursor_at_end(c)) {
 		struct store_loss_row row = {0};
-		struct str host = row_string(c), service = row_string(c), kind = row_string(c),
-			   text = row_string(c);
+		struct str host = wire_str(c), service = wire_str(c), kind = wire_str(c),
+			   text = wire_str(c);
 
 		row.count = cursor_u64(c);
 		row.recordings = cursor_u64(c);
@@ -232,7 +232,7 @@ static void read_tables(struct store_status *status, const char *shard, struct c
 {
 	while (cursor_ok(c) && !cursor_at_end(c)) {
 		struct store_table_row row = {0};
-		struct str table = row_string(c);
+		struct str table = wire_str(c);
 
 		row.rows = cursor_u64(c);
 		row.bytes = cursor_u64(c);
@@ -385,7 +385,7 @@ static struct error *read_due(struct clickhouse *c, size_t shard, struct str sql
 		return err;
 	cursor_init(&rows, answer->data, answer->size, clickhouse_shard_name(c, shard), 0);
 	while (cursor_ok(&rows) && !cursor_at_end(&rows)) {
-		struct due_hour d = {.hour.service = row_string(&rows)};
+		struct due_hour d = {.hour.service = wire_str(&rows)};
 
 		d.hour.hour = cursor_u64(&rows);
 		d.hour.built = with_built ? cursor_u64(&rows) : 0;
@@ -433,11 +433,11 @@ static struct error *sum_hour(struct clickhouse *c, size_t shard, struct due_hou
 		err = clickhouse_ask_one(c, shard, strbuf_str(&sql), &answer);
 	}
 	if (err == NULL && !*is_kept) {
-		row_put_string(&row, d->hour.service);
-		row_put_u32(&row, (uint32_t)(d->hour.hour * STORE_HOUR));
-		row_put_u64(&row, d->hour.built);
-		row_put_u64(&row, d->batches);
-		row_put_u64(&row, d->batch_sum);
+		wire_put_str(&row, d->hour.service);
+		wire_put_u32(&row, (uint32_t)(d->hour.hour * STORE_HOUR));
+		wire_put_u64(&row, d->hour.built);
+		wire_put_u64(&row, d->batches);
+		wire_put_u64(&row, d->batch_sum);
 		err = clickhouse_insert(c, shard, "hour_commits", strbuf_str(&row), &refused);
 	}
 	strbuf_deinit(&sql);

@@ -14,8 +14,8 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/sort.h"
+#include "base/wire.h"
 #include "store/identity.h"
-#include "store/row_binary.h"
 #include "store/schema.h"
 
 #define PART_BYTES     ((size_t)8 << 20)
@@ -157,20 +157,20 @@ static void put_frame(struct maker *m, uint32_t frame)
 		function->object.i == NO_ID ? NULL : &p->objects[function->object.i];
 	struct strbuf *b = body_part(&m->rows->frames);
 
-	row_put_u64(b, m->frame_ids[frame]);
-	row_put_u8(b, 0);  /* depth */
-	row_put_u32(b, 0); /* version */
-	row_put_u8(b, object ? (uint8_t)object->kind : NO_MODULE);
-	row_put_string(b, object ? profile_string(p, object->path) : STR(""));
-	row_put_string(b, object ? profile_string(p, object->build_id) : STR(""));
-	row_put_u64(b, f->obj_addr);
-	row_put_string(b, profile_string(p, function->name));
-	row_put_string(b, profile_string(p, function->aliases));
-	row_put_string(b, profile_string(p, function->file));
-	row_put_u32(b, function->line);
-	row_put_string(b, profile_string(p, f->file));
-	row_put_u32(b, f->line);
-	row_put_u8(b, f->is_inline);
+	wire_put_u64(b, m->frame_ids[frame]);
+	wire_put_u8(b, 0);  /* depth */
+	wire_put_u32(b, 0); /* version */
+	wire_put_u8(b, object ? (uint8_t)object->kind : NO_MODULE);
+	wire_put_str(b, object ? profile_string(p, object->path) : STR(""));
+	wire_put_str(b, object ? profile_string(p, object->build_id) : STR(""));
+	wire_put_u64(b, f->obj_addr);
+	wire_put_str(b, profile_string(p, function->name));
+	wire_put_str(b, profile_string(p, function->aliases));
+	wire_put_str(b, profile_string(p, function->file));
+	wire_put_u32(b, function->line);
+	wire_put_str(b, profile_string(p, f->file));
+	wire_put_u32(b, f->line);
+	wire_put_u8(b, f->is_inline);
 	m->rows->frame_count++;
 }
 
@@ -202,15 +202,15 @@ static void put_piece(struct maker *m, uint32_t stack, uint32_t outer, size_t co
 
 	for (size_t i = count; i > 0; i--, at = profile_stack_parent(p, at))
 		frames[i - 1] = p->stack_frame[at].i;
-	row_put_string(b, m->hashed_service);
-	row_put_u64(b, m->stack_hashes[stack]);
-	row_put_u32(b, (uint32_t)m->options->received_s);
-	row_put_u64(b, outer ? m->stack_hashes[outer] : 0);
-	row_put_u8(b, is_outer);
-	row_put_count(b, count);
+	wire_put_str(b, m->hashed_service);
+	wire_put_u64(b, m->stack_hashes[stack]);
+	wire_put_u32(b, (uint32_t)m->options->received_s);
+	wire_put_u64(b, outer ? m->stack_hashes[outer] : 0);
+	wire_put_u8(b, is_outer);
+	wire_put_uleb(b, count);
 	for (size_t i = 0; i < count; i++) {
 		use_frame(m, frames[i]);
-		row_put_u64(b, m->frame_ids[frames[i]]);
+		wire_put_u64(b, m->frame_ids[frames[i]]);
 	}
 	m->rows->stack_count++;
 }
@@ -345,12 +345,12 @@ static struct group make_group(struct maker *m, label_set_id set)
 
 static void put_labels(const struct group *group, struct strbuf *b)
 {
-	row_put_count(b, group->label_count);
+	wire_put_uleb(b, group->label_count);
 	for (size_t i = 0; i < group->label_count; i++)
-		row_put_string(b, group->labels[i].key);
-	row_put_count(b, group->label_count);
+		wire_put_str(b, group->labels[i].key);
+	wire_put_uleb(b, group->label_count);
 	for (size_t i = 0; i < group->label_count; i++)
-		row_put_string(b, group->labels[i].value);
+		wire_put_str(b, group->labels[i].value);
 }
 
 /* The number of the group, which is added if it is new. */
@@ -358,9 +358,9 @@ static uint32_t intern_group(struct maker *m, const struct group *group)
 {
 	struct strbuf key = {0};
 
-	row_put_string(&key, group->service);
+	wire_put_str(&key, group->service);
 	put_labels(group, &key);
-	row_put_u64(&key, group->interval);
+	wire_put_u64(&key, group->interval);
 	uint32_t number = str_table_intern(&m->groups, strbuf_str(&key));
 	strbuf_deinit(&key);
 	if (number < m->group_list.count)
@@ -458,10 +458,10 @@ static uint64_t profile_id(const struct maker *m, const struct group *group)
 {
 	struct strbuf b = {0};
 
-	row_put_u64(&b, m->source_id);
-	row_put_string(&b, group->service);
+	wire_put_u64(&b, m->source_id);
+	wire_put_str(&b, group->service);
 	put_labels(group, &b);
-	row_put_u64(&b, time_of(m, group));
+	wire_put_u64(&b, time_of(m, group));
 	uint64_t id = identity_bytes(strbuf_str(&b));
 	strbuf_deinit(&b);
 	return id;
@@ -478,9 +478,9 @@ static uint64_t batch_id(const struct maker *m, const struct pairs *pairs)
 	struct strbuf b = {0};
 
 	for (size_t i = 0; i < pairs->stacks.count; i++) {
-		row_put_u64(&b, m->stack_hashes[pairs->stacks.data[i]]);
+		wire_put_u64(&b, m->stack_hashes[pairs->stacks.data[i]]);
 		for (size_t metric = 0; metric < m->metric_count; metric++)
-			row_put_u64(&b, (uint64_t)pair_weight(m, pairs, i, metric));
+			wire_put_u64(&b, (uint64_t)pair_weight(m, pairs, i, metric));
 	}
 	uint64_t id = identity_bytes(strbuf_str(&b));
 	strbuf_deinit(&b);
@@ -500,21 +500,21 @@ static void put_chunk(struct maker *m, const struct row_head *head, uint32_t chu
 {
 	struct strbuf *b = body_part(&m->rows->profiles);
 
-	row_put_string(b, head->group->service);
-	row_put_string(b, head->metric);
-	row_put_u32(b, time_of(m, head->group));
-	row_put_u64(b, head->profile);
-	row_put_u64(b, head->batch);
-	row_put_u32(b, chunk);
-	row_put_string(b, m->host);
+	wire_put_str(b, head->group->service);
+	wire_put_str(b, head->metric);
+	wire_put_u32(b, time_of(m, head->group));
+	wire_put_u64(b, head->profile);
+	wire_put_u64(b, head->batch);
+	wire_put_u32(b, chunk);
+	wire_put_str(b, m->host);
 	put_labels(head->group, b);
-	row_put_u64(b, (uint64_t)head->total);
-	row_put_count(b, count);
+	wire_put_u64(b, (uint64_t)head->total);
+	wire_put_uleb(b, count);
 	for (size_t i = 0; i < count; i++)
-		row_put_u64(b, stacks[i]);
-	row_put_count(b, count);
+		wire_put_u64(b, stacks[i]);
+	wire_put_uleb(b, count);
 	for (size_t i = 0; i < count; i++)
-		row_put_u64(b, (uint64_t)values[i]);
+		wire_put_u64(b, (uint64_t)values[i]);
 	m->rows->pair_count += count;
 }
 
@@ -550,16 +550,16 @@ static void put_metrics(const struct maker *m, struct strbuf *b, const int64_t *
 {
 	const struct profile *p = m->profile;
 
-	row_put_string(b, profile_string(p, p->metrics[p->default_metric.i].name));
-	row_put_count(b, m->metric_count);
+	wire_put_str(b, profile_string(p, p->metrics[p->default_metric.i].name));
+	wire_put_uleb(b, m->metric_count);
 	for (size_t i = 0; i < m->metric_count; i++)
-		row_put_string(b, metric_name(m, i));
-	row_put_count(b, m->metric_count);
+		wire_put_str(b, metric_name(m, i));
+	wire_put_uleb(b, m->metric_count);
 	for (size_t i = 0; i < m->metric_count; i++)
-		row_put_string(b, metric_unit(m, i));
-	row_put_count(b, m->metric_count);
+		wire_put_str(b, metric_unit(m, i));
+	wire_put_uleb(b, m->metric_count);
 	for (size_t i = 0; i < m->metric_count; i++)
-		row_put_u64(b, (uint64_t)totals[i]);
+		wire_put_u64(b, (uint64_t)totals[i]);
 }
 
 static uint64_t stat_value(const struct profile *p, const struct stat_field *field)
@@ -576,15 +576,15 @@ static void put_stats(const struct maker *m, struct strbuf *b)
 
 	for (const struct stat_field *f = stat_fields; has && f->name; f++)
 		count += stat_value(p, f) != UINT64_MAX;
-	row_put_count(b, count);
+	wire_put_uleb(b, count);
 	for (const struct stat_field *f = stat_fields; has && f->name; f++) {
 		if (stat_value(p, f) != UINT64_MAX)
-			row_put_string(b, str_from(f->name));
+			wire_put_str(b, str_from(f->name));
 	}
-	row_put_count(b, count);
+	wire_put_uleb(b, count);
 	for (const struct stat_field *f = stat_fields; has && f->name; f++) {
 		if (stat_value(p, f) != UINT64_MAX)
-			row_put_u64(b, stat_value(p, f));
+			wire_put_u64(b, stat_value(p, f));
 	}
 }
 
@@ -592,15 +592,15 @@ static void put_notes(const struct maker *m, struct strbuf *b)
 {
 	const struct profile *p = m->profile;
 
-	row_put_count(b, p->note_count);
+	wire_put_uleb(b, p->note_count);
 	for (size_t i = 0; i < p->note_count; i++)
-		row_put_string(b, str_from(note_kind_names[p->notes[i].kind]));
-	row_put_count(b, p->note_count);
+		wire_put_str(b, str_from(note_kind_names[p->notes[i].kind]));
+	wire_put_uleb(b, p->note_count);
 	for (size_t i = 0; i < p->note_count; i++)
-		row_put_u64(b, p->notes[i].count);
-	row_put_count(b, p->note_count);
+		wire_put_u64(b, p->notes[i].count);
+	wire_put_uleb(b, p->note_count);
 	for (size_t i = 0; i < p->note_count; i++)
-		row_put_string(b, profile_string(p, p->notes[i].text));
+		wire_put_str(b, profile_string(p, p->notes[i].text));
 }
 
 static void put_commit(
@@ -609,23 +609,23 @@ static void put_commit(
 	struct strbuf *b = body_part(&m->rows->commits);
 	uint32_t service = str_table_intern(&m->services, head->group->service);
 
-	row_put_string(b, head->group->service);
-	row_put_u32(b, time_of(m, head->group));
-	row_put_u64(b, head->profile);
-	row_put_u64(b, head->batch);
-	row_put_u32(b, (uint32_t)m->options->received_s);
-	row_put_u32(b, duration_of(m));
-	row_put_string(b, m->host);
+	wire_put_str(b, head->group->service);
+	wire_put_u32(b, time_of(m, head->group));
+	wire_put_u64(b, head->profile);
+	wire_put_u64(b, head->batch);
+	wire_put_u32(b, (uint32_t)m->options->received_s);
+	wire_put_u32(b, duration_of(m));
+	wire_put_str(b, m->host);
 	put_labels(head->group, b);
-	row_put_u64(b, m->source_id);
-	row_put_u32(b, m->parts.data[service]);
-	row_put_string(b, m->command);
-	row_put_string(b, profile_string(m->profile, m->profile->format));
-	row_put_string(b, profile_string(m->profile, m->profile->when));
+	wire_put_u64(b, m->source_id);
+	wire_put_u32(b, m->parts.data[service]);
+	wire_put_str(b, m->command);
+	wire_put_str(b, profile_string(m->profile, m->profile->format));
+	wire_put_str(b, profile_string(m->profile, m->profile->when));
 	put_metrics(m, b, totals);
 	put_stats(m, b);
 	put_notes(m, b);
-	row_put_u64(b, pairs);
+	wire_put_u64(b, pairs);
 	m->rows->profile_count++;
 }
 
@@ -716,22 +716,22 @@ static uint64_t identify_source(const struct maker *m)
 	const struct profile *p = m->profile;
 	struct strbuf b = {0};
 
-	row_put_string(&b, m->host);
-	row_put_string(&b, profile_string(p, p->format));
-	row_put_string(&b, profile_string(p, p->command));
-	row_put_u64(&b, start_ns(m));
-	row_put_u64(&b, p->samples.count);
+	wire_put_str(&b, m->host);
+	wire_put_str(&b, profile_string(p, p->format));
+	wire_put_str(&b, profile_string(p, p->command));
+	wire_put_u64(&b, start_ns(m));
+	wire_put_u64(&b, p->samples.count);
 	for (size_t i = 0; i < p->metric_count; i++) {
-		row_put_string(&b, profile_string(p, p->metrics[i].name));
-		row_put_u64(&b, (uint64_t)p->total[i]);
+		wire_put_str(&b, profile_string(p, p->metrics[i].name));
+		wire_put_u64(&b, (uint64_t)p->total[i]);
 	}
 	/* One of another tool often says nothing else of itself. */
 	if (p->start_unix_ns == 0) {
 		for (uint32_t i = 1; i < p->stack_count; i++)
-			row_put_u64(&b, m->frame_ids[p->stack_frame[i].i]);
+			wire_put_u64(&b, m->frame_ids[p->stack_frame[i].i]);
 		for (size_t k = 0; k < p->metric_count; k++)
 			for (size_t i = 1; i < p->row_count; i++)
-				row_put_u64(&b, (uint64_t)p->row_weight[k][i]);
+				wire_put_u64(&b, (uint64_t)p->row_weight[k][i]);
 	}
 	uint64_t id = identity_bytes(strbuf_str(&b));
 	strbuf_deinit(&b);

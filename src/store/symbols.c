@@ -3,8 +3,7 @@
  * with a greater version, and one row for each function where calls were inlined.
  */
 #include "store/symbols.h"
-
-#include "store/row_binary.h"
+#include "base/wire.h"
 
 /* Stripped programs' functions are named by where they start: "[dash+0x9ca0]". */
 static const char nameless_sql[] =
@@ -25,8 +24,8 @@ struct error *symbols_read(struct clickhouse *c, size_t shard, struct store_name
 		struct store_nameless row;
 
 		row.frame_id = cursor_u64(&rows);
-		row.module = row_string(&rows);
-		row.build_id = row_string(&rows);
+		row.module = wire_str(&rows);
+		row.build_id = wire_str(&rows);
 		row.address = cursor_u64(&rows);
 		if (cursor_ok(&rows))
 			vec_push(&list->rows, row);
@@ -46,19 +45,19 @@ void store_names_put(struct strbuf *rows, const struct store_nameless *frame,
 	for (size_t i = 0; i < count && i <= UINT8_MAX; i++) {
 		const struct store_name *n = &names[i];
 
-		row_put_u64(rows, frame->frame_id);
-		row_put_u8(rows, (uint8_t)i);
-		row_put_u32(rows, version);
-		row_put_u8(rows, OBJECT_USER);
-		row_put_string(rows, frame->module);
-		row_put_string(rows, frame->build_id);
-		row_put_u64(rows, frame->address);
-		row_put_string(rows, n->function);
-		row_put_string(rows, n->aliases);
-		row_put_string(rows, n->defined_in);
-		row_put_u32(rows, n->defined_at);
-		row_put_string(rows, n->file);
-		row_put_u32(rows, n->line);
-		row_put_u8(rows, n->is_inline);
+		wire_put_u64(rows, frame->frame_id);
+		wire_put_u8(rows, (uint8_t)i);
+		wire_put_u32(rows, version);
+		wire_put_u8(rows, OBJECT_USER);
+		wire_put_str(rows, frame->module);
+		wire_put_str(rows, frame->build_id);
+		wire_put_u64(rows, frame->address);
+		wire_put_str(rows, n->function);
+		wire_put_str(rows, n->aliases);
+		wire_put_str(rows, n->defined_in);
+		wire_put_u32(rows, n->defined_at);
+		wire_put_str(rows, n->file);
+		wire_put_u32(rows, n->line);
+		wire_put_u8(rows, n->is_inline);
 	}
 }

@@ -13,9 +13,9 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/wire.h"
 #include "formats/sonde/layout/capture_rows.h"
 #include "formats/sonde/layout/capture_chunk.h"
-#include "formats/sonde/layout/wire.h"
 #include "formats/readers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -15,8 +15,8 @@
 #include "../capture_files.h"
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/wire.h"
 #include "formats/sonde/layout/capture_chunk.h"
-#include "formats/sonde/layout/wire.h"
 
 /* Five chunks of stacks and samples, in two kilobytes. */
 static const struct random_capture_options tiny = {

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "formats/sonde/layout/capture_stacks.h"
-#include "formats/sonde/layout/wire.h"
+#include "base/wire.h"
 
 enum { FRAMES = 40000, NODES = 50000 };
 

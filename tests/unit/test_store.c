@@ -15,10 +15,10 @@
 #include "../random_profile.h"
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/wire.h"
 #include "model/merge.h"
 #include "store/address.h"
 #include "store/fetch.h"
-#include "store/row_binary.h"
 #include "store/rows.h"
 #include "store/send.h"
 
@@ -82,13 +82,13 @@ struct error *clickhouse_insert(
 
 static void skip_strings(struct cursor *c)
 {
-	for (uint64_t n = row_count(c, 1); n > 0; n--)
-		(void)row_string(c);
+	for (uint64_t n = wire_count(c, 1); n > 0; n--)
+		(void)wire_str(c);
 }
 
 static void skip_numbers(struct cursor *c)
 {
-	cursor_skip(c, row_count(c, 8) * 8);
+	cursor_skip(c, wire_count(c, 8) * 8);
 }
 
 static struct cursor read_table(const struct server *s, size_t table)
@@ -112,17 +112,17 @@ static void answer_commits(const struct server *s, struct map *batches, struct s
 		c = read_table(s, 3);
 		while (!cursor_at_end(&c)) {
 			struct strbuf row = {0};
-			struct str service = row_string(&c);
+			struct str service = wire_str(&c);
 			uint32_t time_s = cursor_u32(&c);
 			uint64_t profile = cursor_u64(&c), batch = cursor_u64(&c);
 			uint32_t newest = 0;
 
 			(void)cursor_u32(&c); /* received */
-			row_put_string(&row, service);
-			row_put_u32(&row, time_s);
-			row_put_u64(&row, batch);
-			row_put_u32(&row, cursor_u32(&c));
-			row_put_string(&row, row_string(&c)); /* host */
+			wire_put_str(&row, service);
+			wire_put_u32(&row, time_s);
+			wire_put_u64(&row, batch);
+			wire_put_u32(&row, cursor_u32(&c));
+			wire_put_str(&row, wire_str(&c)); /* host */
 			skip_strings(&c);
 			skip_strings(&c);
 			const uint8_t *rest = c.at;
@@ -130,7 +130,7 @@ static void answer_commits(const struct server *s, struct map *batches, struct s
 			(void)cursor_u64(&c);
 			(void)cursor_u32(&c);
 			for (int i = 0; i < 4; i++)
-				(void)row_string(&c);
+				(void)wire_str(&c);
 			skip_strings(&c);
 			skip_strings(&c);
 			skip_numbers(&c);
@@ -173,18 +173,18 @@ static void add_pairs(const struct server *s, const struct map *batches, struct 
 		uint32_t known;
 		bool is_new;
 
-		(void)row_string(&c);
-		uint32_t metric = str_table_intern(&p->names, row_string(&c));
+		(void)wire_str(&c);
+		uint32_t metric = str_table_intern(&p->names, wire_str(&c));
 		(void)cursor_u32(&c);
 		uint64_t profile = cursor_u64(&c), batch = cursor_u64(&c);
 		uint32_t chunk = cursor_u32(&c);
-		(void)row_string(&c);
+		(void)wire_str(&c);
 		skip_strings(&c);
 		skip_strings(&c);
 		(void)cursor_u64(&c);
-		uint64_t count = row_count(&c, 8);
+		uint64_t count = wire_count(&c, 8);
 		struct cursor stacks = cursor_sub(&c, count * 8);
-		assert_int_equal(row_count(&c, 8), count);
+		assert_int_equal(wire_count(&c, 8), count);
 		struct cursor values = cursor_sub(&c, count * 8);
 		assert_true(cursor_ok(&c) && count <= STORE_PAIRS_MAX);
 		(void)map_at(&seen, profile ^ (uint64_t)chunk << 32, batch ^ metric, 0, &is_new);
@@ -216,28 +216,28 @@ static void answer_pieces(const struct server *s, bool is_outer, uint64_t wanted
 	size_t found = 0;
 
 	while (!cursor_at_end(&c)) {
-		(void)row_string(&c);
+		(void)wire_str(&c);
 		uint64_t hash = cursor_u64(&c);
 		(void)cursor_u32(&c);
 		uint64_t outer = cursor_u64(&c);
 		bool is_piece = cursor_u8(&c) != 0;
-		uint64_t count = row_count(&c, 8);
+		uint64_t count = wire_count(&c, 8);
 		const uint8_t *frames = cursor_bytes(&c, count * 8);
 
 		assert_true(cursor_ok(&c) && count <= STORE_FRAMES_MAX);
 		if (is_piece != is_outer || (!is_outer && hash != wanted))
 			continue;
 		found++;
-		row_put_u64(out, hash);
-		row_put_u64(out, outer);
-		row_put_count(out, count);
+		wire_put_u64(out, hash);
+		wire_put_u64(out, outer);
+		wire_put_uleb(out, count);
 		strbuf_add(out, (struct str){(const char *)frames, count * 8});
 		strbuf_add(out, weights);
 	}
 	if (!is_outer && found == 0) {
-		row_put_u64(out, wanted);
-		row_put_u64(out, 0);
-		row_put_count(out, 0);
+		wire_put_u64(out, wanted);
+		wire_put_u64(out, 0);
+		wire_put_uleb(out, 0);
 		strbuf_add(out, weights);
 	}
 }
@@ -283,7 +283,7 @@ static void answer_stacks(const struct server *s, struct str sql, struct strbuf 
 			bool has = str_table_find(&p.names, metrics[m], &name) &&
 				   map_get(&p.index, p.stacks.data[i], name, &at);
 
-			row_put_u64(&weights, has ? (uint64_t)p.sums.data[at] : 0);
+			wire_put_u64(&weights, has ? (uint64_t)p.sums.data[at] : 0);
 		}
 		answer_pieces(s, false, p.stacks.data[i], strbuf_str(&weights), out);
 	}

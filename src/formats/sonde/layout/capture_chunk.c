@@ -14,7 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "formats/sonde/layout/wire.h"
+#include "base/wire.h"
 
 static const uint8_t file_magic[8] = {0x89, 'S', 'O', 'N', 'D', 'E', '\r', '\n'};
 static const uint8_t chunk_magic[4] = {0x8a, 'S', 'C', '\n'};

@@ -2,8 +2,7 @@
  * Rows of a capture file's small tables, each encoder next to its decoder.  See capture_rows.h.
  */
 #include "formats/sonde/layout/capture_rows.h"
-
-#include "formats/sonde/layout/wire.h"
+#include "base/wire.h"
 
 static void row_end(struct strbuf *out, struct strbuf *row)
 {

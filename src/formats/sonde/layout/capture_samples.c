@@ -17,7 +17,7 @@
 
 #include "base/sort.h"
 #include "base/vec.h"
-#include "formats/sonde/layout/wire.h"
+#include "base/wire.h"
 
 enum { TIME_UNIT_NS = 1000 };
 

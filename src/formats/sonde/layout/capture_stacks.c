@@ -22,8 +22,8 @@
 
 #include "base/map.h"
 #include "base/sort.h"
+#include "base/wire.h"
 #include "formats/sonde/layout/capture_predictor.h"
-#include "formats/sonde/layout/wire.h"
 
 enum {
 	/* Codes below PREDICTOR_WAYS: the guess with that index. */

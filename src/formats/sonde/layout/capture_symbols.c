@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "formats/sonde/layout/wire.h"
+#include "base/wire.h"
 
 enum { FRAME_IS_INLINE = 1, FRAME_IS_NAMELESS = 2, FRAME_HAS_GUESSED_START = 4 };
 

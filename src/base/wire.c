@@ -1,17 +1,30 @@
-/*
- * Numbers and strings of sonde's own files.  See wire.h.
- */
-#include "formats/sonde/layout/wire.h"
+/* Numbers and strings of sonde's own files and of ClickHouse's RowBinary.  See wire.h. */
+#include "base/wire.h"
+
+#include <endian.h>
 
 #include "base/leb128.h"
 
+void wire_put_u8(struct strbuf *out, uint8_t value)
+{
+	strbuf_add_char(out, (char)value);
+}
+
 void wire_put_u16(struct strbuf *out, uint16_t value)
 {
+	value = htole16(value);
 	strbuf_add(out, (struct str){(const char *)&value, sizeof(value)});
 }
 
 void wire_put_u32(struct strbuf *out, uint32_t value)
 {
+	value = htole32(value);
+	strbuf_add(out, (struct str){(const char *)&value, sizeof(value)});
+}
+
+void wire_put_u64(struct strbuf *out, uint64_t value)
+{
+	value = htole64(value);
 	strbuf_add(out, (struct str){(const char *)&value, sizeof(value)});
 }
 
@@ -51,4 +64,15 @@ struct str wire_str(struct cursor *c)
 struct cursor wire_column(struct cursor *c)
 {
 	return cursor_sub(c, wire_uleb(c));
+}
+
+uint64_t wire_count(struct cursor *c, size_t element_bytes)
+{
+	uint64_t count = wire_uleb(c);
+
+	if (count > cursor_left(c) / element_bytes) {
+		cursor_fail(c, "an array is longer than what follows");
+		return 0;
+	}
+	return count;
 }
