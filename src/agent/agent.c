@@ -47,6 +47,8 @@
 #define RETRY_NS (10 * SECOND_NS)
 /* The part of the memory that the names of one program may take: two segments need the rest. */
 #define NAMES_PART 6
+/* The part that names leave free, for samples that come meanwhile. */
+#define RESERVE_PART 16
 /* One samples, one is about to, and others resolve names. */
 #define SEGMENTS_MAX 8
 
@@ -132,6 +134,16 @@ static void add_process(struct agent_metrics *m, pid_t pid)
 	m->memory_bytes += process_memory_bytes(pid);
 }
 
+/* What the names of one program may take now; never 0, which would be no limit. */
+static uint64_t names_memory(const struct agent *a)
+{
+	uint64_t most = a->allowance.memory_most, part = most / NAMES_PART;
+	uint64_t used = a->metrics.memory_bytes + most / RESERVE_PART;
+	uint64_t left = used < most ? most - used : 1;
+
+	return left < part ? left : part;
+}
+
 static void measure(struct agent *a)
 {
 	struct agent_metrics *m = &a->metrics;
@@ -152,6 +164,10 @@ static void measure(struct agent *a)
 	}
 	if (m->memory_bytes > m->memory_peak)
 		m->memory_peak = m->memory_bytes;
+	for (size_t i = 0; i < SEGMENTS_MAX; i++) {
+		if (a->segments[i].pid)
+			a->segments[i].shared->names_memory_max = names_memory(a);
+	}
 }
 
 /* Names take memory for a moment, which may fall between two looks. */
@@ -217,7 +233,6 @@ static void begin_segment(struct agent *a, struct segment *s, uint64_t from_ns)
 		.leaves_names = a->allowance.leaves_names,
 		.dropped = a->spool.dropped - a->told_dropped,
 		.broken = a->metrics.segments_broken - a->told_broken,
-		.names_memory_max = a->allowance.memory_most / NAMES_PART,
 	};
 
 	if (a->last_until_ns > 0 && from_ns > a->last_until_ns)
@@ -235,6 +250,7 @@ static void begin_segment(struct agent *a, struct segment *s, uint64_t from_ns)
 	a->told_dropped += news.dropped;
 	a->told_broken += news.broken;
 	a->last_until_ns = from_ns + a->settings.every_ns;
+	measure(a);
 }
 
 static uint64_t lead_ns(const struct agent *a)

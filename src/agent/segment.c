@@ -96,10 +96,11 @@ static uint64_t own_peak_bytes(void)
 }
 
 static void write_names(struct recorder *recorder, const struct spool *spool,
-	const struct segment_news *news, bool later, const struct segment_hooks *hooks)
+	const struct segment_shared *shared, bool later, const struct segment_hooks *hooks)
 {
 	spool_await_names(spool);
-	size_t left = hooks->names(recorder, later, news->names_memory_max);
+	size_t left = hooks->names(
+		recorder, later, __atomic_load_n(&shared->names_memory_max, __ATOMIC_RELAXED));
 
 	if (left > 0)
 		note(recorder_writer(recorder), left,
@@ -125,7 +126,7 @@ static void finish(struct recorder *recorder, const struct recorder_result *resu
 	}
 	/* Names can wait; samples could not. */
 	(void)setpriority(PRIO_PROCESS, 0, NAMES_NICENESS);
-	write_names(recorder, spool, news, no_symbols || news->leaves_names, hooks);
+	write_names(recorder, spool, shared, no_symbols || news->leaves_names, hooks);
 	struct error *err = recorder_finish(recorder, &size);
 
 	shared->peak_bytes = own_peak_bytes();

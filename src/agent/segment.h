@@ -32,7 +32,8 @@ struct segment_hooks {
 
 /* In memory that both processes share. */
 struct segment_shared {
-	uint64_t until_ns; /* set by the parent, to a time at least a second to come */
+	/* Set by the parent: a time at least a second to come; what names of a program may take. */
+	uint64_t until_ns, names_memory_max;
 	/* Set by the child: */
 	uint64_t ring_bytes;
 	uint64_t samples, lost, truncated, late_ns;
@@ -54,12 +55,11 @@ struct segment {
 
 /* How it is recorded, and remarks for the file's notes. */
 struct segment_news {
-	uint64_t paused_ns;	   /* before this segment */
-	uint64_t dropped;	   /* segments that the spool has dropped since the last one */
-	uint32_t halvings;	   /* of the rate */
-	uint64_t broken;	   /* segments whose process ended early */
-	bool leaves_names;	   /* by the budget */
-	uint64_t names_memory_max; /* what the names of one program may take */
+	uint64_t paused_ns; /* before this segment */
+	uint64_t dropped;   /* segments that the spool has dropped since the last one */
+	uint32_t halvings;  /* of the rate */
+	uint64_t broken;    /* segments whose process ended early */
+	bool leaves_names;  /* by the budget */
 };
 
 /*
