@@ -16,6 +16,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/record_names.h"
+#include "cli/store_options.h"
 #include "session/values.h"
 
 #define INTERVAL_DEFAULT_NS 52631579 /* 19 Hz */
@@ -32,8 +33,6 @@ enum {
 	OPTION_EVERY,
 	OPTION_NO_SYMBOLS,
 	OPTION_STORE,
-	OPTION_CREDENTIALS,
-	OPTION_CA,
 	OPTION_HOST,
 	OPTION_SPOOL,
 	OPTION_SPOOL_MAX,
@@ -64,10 +63,10 @@ static const struct option_row store_rows[] = {
 	{OPTION_STORE, 0, "store", VALUE_TEXT, "URL|DIR", {0},
 		"send segments to clickhouse://HOST[,HOST]/DATABASE, or write them to a folder "
 		"(" AGENT_STORE_DEFAULT ")"},
-	{OPTION_CREDENTIALS, 0, "credentials", VALUE_FILE, "FILE", {0},
-		"USER:PASSWORD for the store, in a file of the agent's alone"},
-	{OPTION_CA, 0, "ca", VALUE_FILE, "FILE", {0},
-		"certificates to trust, PEM (default: the system's)"},
+	{0},
+};
+
+static const struct option_row segment_rows[] = {
 	{OPTION_HOST, 0, "host", VALUE_TEXT, "NAME", {0},
 		"what this machine is called in the store (default: its name)"},
 	{OPTION_SPOOL, 0, "spool", VALUE_FILE, "DIR", {0},
@@ -107,6 +106,8 @@ static const struct option_row other_rows[] = {
 static const struct option_group groups[] = {
 	{"Sampling", sampling_rows},
 	{"Segments", store_rows},
+	{"Segments", store_access_rows},
+	{"Segments", segment_rows},
 	{"Limits", limit_rows},
 	{"Other programs' profiles", listen_rows},
 	{"Operation", other_rows},
@@ -180,9 +181,9 @@ static struct error *apply(struct agent_settings *s, int id, const char *value)
 		return NULL;
 	case OPTION_STORE:
 		return set_path(&s->store, value);
-	case OPTION_CREDENTIALS:
+	case STORE_OPTION_CREDENTIALS:
 		return set_path(&s->credentials, value);
-	case OPTION_CA:
+	case STORE_OPTION_CA:
 		return set_path(&s->ca_file, value);
 	case OPTION_HOST:
 		return set_path(&s->host, value);

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "cli/command.h"
+#include "cli/input_options.h"
 #include "cli/options.h"
 #include "cli/report_options.h"
 #include "cli/report_print.h"
@@ -144,8 +145,10 @@ static const struct option_group groups[] = {
 	{"Figures", question_figure_rows},
 	{"Filters, applied in the order given", filter_rows},
 	{"Clock", question_clock_rows},
-	{"Many machines", store_query_rows},
+	STORE_QUERY_GROUPS,
 	{"Input and output", report_one_view_rows},
+	{"Input and output", report_output_rows},
+	{"Input and output", input_rows},
 	{"Appearance", report_look_rows},
 	{0},
 };

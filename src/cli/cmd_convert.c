@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/convert_drawing.h"
 #include "cli/convert_options.h"
+#include "cli/input_options.h"
 #include "cli/options.h"
 #include "model/anonymous.h"
 #include "model/part.h"
@@ -215,7 +216,7 @@ static int convert_run(const struct command *self, int argc, char **argv)
 	return err ? options_failure(self, err) : EXIT_SUCCESS;
 }
 
-static const struct option_group groups[] = {{"Options", convert_rows},
+static const struct option_group groups[] = {{"Options", convert_rows}, {"Options", input_rows},
 	{"Folded stacks and flame graphs", drawing_rows}, {"Names", names_rows},
 	{"Filters", filter_sample_rows}, {0}};
 

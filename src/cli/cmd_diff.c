@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "cli/command.h"
 #include "cli/fail_over.h"
+#include "cli/input_options.h"
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/report_options.h"
@@ -172,8 +173,10 @@ static const struct option_group diff_groups[] = {
 	{"View options", question_view_rows},
 	{"Filters, applied in the order given", filter_rows},
 	{"Clock", question_clock_rows},
-	{"Many machines", store_query_rows},
-	{"Input and output", report_file_rows},
+	STORE_QUERY_GROUPS,
+	{"Input and output", question_drawing_rows},
+	{"Input and output", report_output_rows},
+	{"Input and output", input_rows},
 	{"Appearance", report_look_rows},
 	{0},
 };

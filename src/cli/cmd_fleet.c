@@ -425,7 +425,11 @@ static int fleet_run(const struct command *self, int argc, char **argv)
 }
 
 static const struct option_group groups[] = {
-	{"Store", store_place_rows}, {"What is kept", fleet_rows}, {0}};
+	{"Store", store_place_rows},
+	{"Store", store_access_rows},
+	{"What is kept", fleet_rows},
+	{0},
+};
 
 const struct command cmd_fleet = {
 	.name = "fleet",

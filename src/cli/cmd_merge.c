@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "cli/command.h"
 #include "cli/convert_options.h"
+#include "cli/input_options.h"
 #include "cli/options.h"
 #include "model/merge.h"
 
@@ -89,7 +90,8 @@ static int merge_run(const struct command *self, int argc, char **argv)
 	return err ? options_failure(self, err) : EXIT_SUCCESS;
 }
 
-static const struct option_group groups[] = {{"Options", convert_rows}, {0}};
+static const struct option_group groups[] = {
+	{"Options", convert_rows}, {"Options", input_rows}, {0}};
 
 const struct command cmd_merge = {
 	.name = "merge",

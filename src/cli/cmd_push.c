@@ -59,8 +59,6 @@ static const struct option_row push_rows[] = {
 	{0},
 };
 
-static const struct option_row input_rows[] = {INPUT_ROW_FROM, INPUT_ROW_EXE, INPUT_ROW_JOBS, {0}};
-
 static struct error *add_label(struct push_command *c, const char *value)
 {
 	struct str key = {value, strcspn(value, "=")};
@@ -246,6 +244,7 @@ static int push_run(const struct command *self, int argc, char **argv)
 
 static const struct option_group groups[] = {
 	{"Store", store_place_rows},
+	{"Store", store_access_rows},
 	{"What it is", push_rows},
 	{"Input", input_rows},
 	{0},

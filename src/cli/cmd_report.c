@@ -46,9 +46,11 @@ static const struct option_group groups[] = {
 	{"View options", question_view_rows},
 	{"Filters, applied in the order given", filter_rows},
 	{"Clock", question_clock_rows},
-	{"Many machines", store_query_rows},
+	STORE_QUERY_GROUPS,
 	{"Running programs", live_rows},
-	{"Input and output", report_file_rows},
+	{"Input and output", question_drawing_rows},
+	{"Input and output", report_output_rows},
+	{"Input and output", input_rows},
 	{"Pages (--format html)", report_page_rows},
 	{"Terminal", text_rows},
 	{"Appearance", report_look_rows},
@@ -67,8 +69,7 @@ static struct error *set_every(struct report_command *command, const char *value
 /* Options of which files are read, and of what is counted; the browser begins with these. */
 static bool is_for_browser(int id)
 {
-	return id >= FILTER_OPTION_FIRST || id == INPUT_OPTION_FROM || id == INPUT_OPTION_EXE ||
-	       id == INPUT_OPTION_JOBS || option_is_of(store_query_rows, id) ||
+	return id >= FILTER_OPTION_FIRST || option_is_of(input_rows, id) || store_options_has(id) ||
 	       option_is_of(question_clock_rows, id) || option_is_of(live_rows, id);
 }
 

@@ -38,8 +38,6 @@ static const struct option_row serve_rows[] = {
 	{0},
 };
 
-static const struct option_row input_rows[] = {INPUT_ROW_FROM, INPUT_ROW_EXE, INPUT_ROW_JOBS, {0}};
-
 struct serve_options {
 	bool debuginfod;
 	bool mcp, is_http; /* is_http: an option of that was given */
@@ -154,7 +152,7 @@ static int serve_run(const struct command *self, int argc, char **argv)
 static const struct option_group groups[] = {
 	{"Serving", serve_rows},
 	{"Input", input_rows},
-	{"Many machines", store_query_rows},
+	STORE_QUERY_GROUPS,
 	{0},
 };
 

@@ -91,7 +91,7 @@ static struct error *top_set(void *context, int id, const char *value)
 	default:
 		break;
 	}
-	if (option_is_of(store_live_rows, id))
+	if (store_options_has(id))
 		return report_options_set(&command->report, id, value);
 	if (id < REPORT_OPTION_FIRST) {
 		for (const struct option_row *row = record_sample_rows; row->long_name; row++)
@@ -325,9 +325,10 @@ static int top_run(const struct command *self, int argc, char **argv)
 static const struct option_group groups[] = {
 	{"What is shown", top_rows},
 	{"What to record", record_sample_rows},
-	{"Many machines", store_live_rows},
+	STORE_LIVE_GROUPS,
 	{"View options, of one report", question_view_rows},
 	{"Filters, applied in the order given", FILTER_ROWS_OF_REPORTS},
+	{"Output, of one report", question_drawing_rows},
 	{"Output, of one report", report_output_rows},
 	{"Appearance, of one report", report_look_rows},
 	{0},

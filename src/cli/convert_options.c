@@ -23,9 +23,6 @@ enum {
 
 const struct option_row convert_rows[] = {
 	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", {0}, "write to FILE"},
-	INPUT_ROW_FROM,
-	INPUT_ROW_EXE,
-	INPUT_ROW_JOBS,
 	{OPTION_TO, 't', "to", VALUE_WRITER, "FORMAT", {0},
 		"output format, if FILE's name does not show it"},
 	{OPTION_METRIC, 'm', "metric", VALUE_TEXT, "NAME", {0},

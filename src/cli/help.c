@@ -89,6 +89,7 @@ static void put_option(const struct option_row *row)
 void help_command(const struct command *command)
 {
 	const struct option_group *group;
+	const char *heading = NULL;
 
 	printf("usage: sonde %s%s%s\n\n%s\n", command->name, command->usage[0] ? " " : "",
 		command->usage, command->summary);
@@ -97,7 +98,9 @@ void help_command(const struct command *command)
 		put_details(command->details);
 	}
 	for (size_t i = 0; (group = options_group(command, i)) != NULL; i++) {
-		printf("\n%s:\n", group->heading);
+		if (heading == NULL || strcmp(heading, group->heading) != 0)
+			printf("\n%s:\n", group->heading);
+		heading = group->heading;
 		for (const struct option_row *row = group->rows; option_row_exists(row); row++)
 			put_option(row);
 	}

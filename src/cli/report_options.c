@@ -23,12 +23,13 @@ enum {
 
 static const char *const color_names[] = {"auto", "always", "never", NULL};
 
-#define ROW_OUTPUT                                                                                 \
-	{                                                                                          \
-		OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", {0}, "write to FILE"             \
-	}
-const struct option_row report_file_rows[] = {QUESTION_FORMAT_ROW("default text"), ROW_OUTPUT,
-	INPUT_ROW_FROM, INPUT_ROW_EXE, INPUT_ROW_JOBS, QUESTION_MODULES_ROW, {0}};
+const struct option_row report_output_rows[] = {
+	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", {0}, "write to FILE"},
+	{0},
+};
+
+const struct option_row report_one_view_rows[] = {
+	QUESTION_FORMAT_ROW("default text; folded and svg have trees only"), {0}};
 
 const struct option_row report_page_rows[] = {
 	{OPTION_EMBED, 0, "embed", VALUE_TEXT, "WHAT", {0},
@@ -41,13 +42,6 @@ const struct option_row report_page_rows[] = {
 		"with --format html: numbers in place of names, for a page that leaves the house"},
 	{0},
 };
-
-const struct option_row report_output_rows[] = {
-	QUESTION_FORMAT_ROW("default text"), ROW_OUTPUT, QUESTION_MODULES_ROW, {0}};
-
-const struct option_row report_one_view_rows[] = {
-	QUESTION_FORMAT_ROW("default text; folded and svg have trees only"), ROW_OUTPUT,
-	INPUT_ROW_FROM, INPUT_ROW_EXE, INPUT_ROW_JOBS, {0}};
 
 const struct option_row report_look_rows[] = {
 	{OPTION_NOTES, 0, "notes", VALUE_NONE, NULL, {0},

@@ -40,13 +40,11 @@ struct report_options {
  */
 #define REPORT_OPTION_FIRST 1000
 
-/* Options for input and output, and for appearance. */
-extern const struct option_row report_file_rows[], report_look_rows[];
+/* Where the report is written, and how it looks; question_drawing_rows have its format. */
+extern const struct option_row report_output_rows[], report_look_rows[];
 /* What a page holds, for commands that write one. */
 extern const struct option_row report_page_rows[];
-/* Those of report_file_rows about output, for commands that read no file. */
-extern const struct option_row report_output_rows[];
-/* Those of report_file_rows that apply to any view, for commands with a single view. */
+/* In place of question_drawing_rows, for commands with a single view. */
 extern const struct option_row report_one_view_rows[];
 
 struct report_options report_options_default(void);

@@ -12,50 +12,53 @@
 #include "cli/message.h"
 #include "session/values.h"
 
-#define ROW_STORE                                                                                  \
-	{                                                                                          \
-		STORE_OPTION_STORE, 0, "store", VALUE_TEXT, "URL|DIR", {0},                        \
-			"profiles of many machines: clickhouse://HOST[,HOST]/DATABASE or a folder" \
-	}
-#define ROW_CREDENTIALS                                                                            \
-	{                                                                                          \
-		STORE_OPTION_CREDENTIALS, 0, "credentials", VALUE_FILE, "FILE", {0},               \
-			"USER:PASSWORD for the store, in a file of yours alone"                    \
-	}
-#define ROW_CA                                                                                     \
-	{                                                                                          \
-		STORE_OPTION_CA, 0, "ca", VALUE_FILE, "FILE", {0},                                 \
-			"certificates to trust, PEM (default: the system's)"                       \
-	}
+const struct option_row store_place_rows[] = {
+	{STORE_OPTION_STORE, 0, "store", VALUE_TEXT, "URL|DIR", {0},
+		"profiles of many machines: clickhouse://HOST[,HOST]/DATABASE or a folder"},
+	{0},
+};
 
-const struct option_row store_place_rows[] = {ROW_STORE, ROW_CREDENTIALS, ROW_CA, {0}};
+const struct option_row store_access_rows[] = {
+	{STORE_OPTION_CREDENTIALS, 0, "credentials", VALUE_FILE, "FILE", {0},
+		"USER:PASSWORD for the store, in a file that only its owner may read"},
+	{STORE_OPTION_CA, 0, "ca", VALUE_FILE, "FILE", {0},
+		"certificates to trust, PEM (default: the system's)"},
+	{0},
+};
 
-#define ROW_SERVICE                                                                                \
-	{                                                                                          \
-		STORE_OPTION_SERVICE, 0, "service", VALUE_TEXT, "NAME", {0},                       \
-			"only this service; may be given again"                                    \
-	}
-#define ROW_HOST                                                                                   \
-	{                                                                                          \
-		STORE_OPTION_HOST, 0, "host", VALUE_TEXT, "NAME", {0},                             \
-			"only this host; may be given again"                                       \
-	}
+const struct option_row store_whose_rows[] = {
+	{STORE_OPTION_SERVICE, 0, "service", VALUE_TEXT, "NAME", {0},
+		"only this service; may be given again"},
+	{STORE_OPTION_HOST, 0, "host", VALUE_TEXT, "NAME", {0},
+		"only this host; may be given again"},
+	{0},
+};
 
-const struct option_row store_live_rows[] = {
-	ROW_STORE, ROW_SERVICE, ROW_HOST, ROW_CREDENTIALS, ROW_CA, {0}};
-
-const struct option_row store_query_rows[] = {
-	ROW_STORE,
-	ROW_SERVICE,
-	ROW_HOST,
+const struct option_row store_when_rows[] = {
 	{STORE_OPTION_LAST, 0, "last", VALUE_TEXT, "T", {0}, "only the last T: 15min, 1h, 7d"},
 	{STORE_OPTION_SINCE, 0, "since", VALUE_TEXT, "TIME", {0},
 		"only from TIME on: 2026-11-27T09:30, in UTC, or -2h"},
 	{STORE_OPTION_UNTIL, 0, "until", VALUE_TEXT, "TIME", {0}, "only before TIME"},
-	ROW_CREDENTIALS,
-	ROW_CA,
 	{0},
 };
+
+/* NULL: not an option of stores. */
+static const struct option_row *find_row(int id)
+{
+	static const struct option_row *const tables[] = {
+		store_place_rows, store_access_rows, store_whose_rows, store_when_rows};
+
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
+		for (const struct option_row *row = tables[i]; option_row_exists(row); row++)
+			if (row->id == id)
+				return row;
+	return NULL;
+}
+
+bool store_options_has(int id)
+{
+	return find_row(id) != NULL;
+}
 
 /* Clocks of hosts may be ahead of ours so far; what is later is not of the last hour. */
 #define STORE_AHEAD_S 300
@@ -151,11 +154,7 @@ void store_options_deinit(struct store_options *o)
 void store_options_put(const struct store_options *o, struct strbuf *out)
 {
 	for (size_t i = 0; i < o->given.count; i++) {
-		const struct option_row *row = store_query_rows;
-
-		while (row->id != o->given.data[i].id)
-			row++;
-		strbuf_printf(out, " --%s ", row->long_name);
+		strbuf_printf(out, " --%s ", find_row(o->given.data[i].id)->long_name);
 		quote_shell(out, str_from(o->given.data[i].value));
 	}
 }

@@ -24,12 +24,23 @@ enum {
 /* The selection of everything. */
 #define STORE_SELECT_ALL "all"
 
-/* Where it is: for commands that write to it. */
-extern const struct option_row store_place_rows[];
-/* And whose profiles, for commands that show what comes. */
-extern const struct option_row store_live_rows[];
-/* And which of its profiles: for commands that report. */
-extern const struct option_row store_query_rows[];
+/* Where the store is, and how to get in. */
+extern const struct option_row store_place_rows[], store_access_rows[];
+/* Whose profiles to read, and of what time. */
+extern const struct option_row store_whose_rows[], store_when_rows[];
+
+/* Groups for commands that show profiles as they come, and for those that report. */
+#define STORE_LIVE_GROUPS                                                                          \
+	{"Many machines", store_place_rows}, {"Many machines", store_whose_rows},                  \
+	{                                                                                          \
+		"Many machines", store_access_rows                                                 \
+	}
+#define STORE_QUERY_GROUPS                                                                         \
+	{"Many machines", store_place_rows}, {"Many machines", store_whose_rows},                  \
+		{"Many machines", store_when_rows},                                                \
+	{                                                                                          \
+		"Many machines", store_access_rows                                                 \
+	}
 
 /* An option as it was typed; borrowed. */
 struct store_option_given {
@@ -46,6 +57,8 @@ struct store_options {
 	struct store *store;		      /* once it was needed */
 };
 
+/* Whether id is one of the above. */
+bool store_options_has(int id);
 void store_options_deinit(struct store_options *o);
 /* Sets the option with one of the ids above. */
 must_use struct error *store_options_set(struct store_options *o, int id, const char *value);

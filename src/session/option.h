@@ -65,7 +65,8 @@ struct option_row {
 
 /* A list of tables, so that commands can share rows (view options, filters): NULL-terminated. */
 struct option_group {
-	const char *heading;	       /* in --help: "View options" */
+	/* In --help: "View options".  Neighbours with the same heading print as one group. */
+	const char *heading;
 	const struct option_row *rows; /* ends with a row without names */
 };
 

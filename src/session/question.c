@@ -105,7 +105,8 @@ const struct option_row question_clock_rows[] = {
 
 const struct option_row question_drawing_rows[] = {
 	QUESTION_FORMAT_ROW("default text"),
-	QUESTION_MODULES_ROW,
+	{QUESTION_OPTION_MODULES, 0, "modules", VALUE_NONE, NULL, {0},
+		"folded: write frames as module`function"},
 	{0},
 };
 

@@ -71,17 +71,12 @@ enum {
 extern const struct option_row question_view_rows[], question_clock_rows[];
 /* The rows of question_view_rows that apply to any view, for commands with a single view. */
 extern const struct option_row question_figure_rows[];
-/* How the answer is drawn; also as single rows, for tables that combine them with others. */
+/* How the answer is drawn; its first row also alone, with a text of one's own. */
 extern const struct option_row question_drawing_rows[];
 #define QUESTION_FORMAT_ROW(help)                                                                  \
 	{                                                                                          \
 		QUESTION_OPTION_FORMAT, 'f', "format", VALUE_CHOICE, "FORMAT", CHOICES(formats),   \
 			help                                                                       \
-	}
-#define QUESTION_MODULES_ROW                                                                       \
-	{                                                                                          \
-		QUESTION_OPTION_MODULES, 0, "modules", VALUE_NONE, NULL, {0},                      \
-			"folded: write frames as module`function"                                  \
 	}
 
 struct question question_default(void);

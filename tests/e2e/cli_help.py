@@ -89,4 +89,10 @@ def test_options_are_not_told_twice():
 		assert len(letters) == len(set(letters)), (name, letters)
 
 
+def test_options_stand_below_one_heading():
+	for name in commands():
+		headings = re.findall(r"^(?!usage:)(\S.*):$", check(sonde("help", name)).out, re.MULTILINE)
+		assert len(headings) == len(set(headings)), (name, headings)
+
+
 harness.main()
