@@ -33,7 +33,7 @@ static const struct option_row drawing_rows[] = {
 
 static const struct option_row names_rows[] = {
 	{OPTION_ANONYMIZE, 0, "anonymize", VALUE_NONE, NULL, {0},
-		"numbers in place of names, for a profile that leaves the house"},
+		"numbers in place of names, for a profile that others get"},
 	{0},
 };
 

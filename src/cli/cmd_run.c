@@ -137,7 +137,7 @@ static const struct option_group groups[] = {
 const struct command cmd_run = {
 	.name = "run",
 	.summary = "record a program, then show where its time went",
-	.usage = "[OPTIONS] [-p PID | -a] [--] [COMMAND [ARG...]]",
+	.usage = "[OPTIONS] [-p PID|NAME | -a] [--] [COMMAND [ARG...]]",
 	.details =
 		"Records COMMAND as `sonde record` does, then shows the functions and the call "
 		"tree, as `sonde report` does. The recording remains in sonde.prof.\n\nThe exit "

@@ -158,7 +158,7 @@ static const struct option_group groups[] = {
 
 const struct command cmd_serve = {
 	.name = "serve",
-	.summary = "answer questions about recordings: in a browser, or of agents",
+	.summary = "answer questions on recordings, in a browser or from coding agents",
 	.usage = "[FILE...] [OPTIONS]",
 	.details = "FILE is sonde.prof by default. Each is read when it is first asked for, and "
 		   "kept.\n\nsonde prints a URL and opens it in a browser. Only this machine can "

@@ -295,8 +295,9 @@ const struct command cmd_symbolize = {
 		   "recording, which -o names.\n\nDIR is a tree of debug files such as "
 		   "/usr/lib/debug, a build folder or a root file system; it may have the kernel's "
 		   "files. debuginfod asks the "
-		   "servers in DEBUGINFOD_URLS, which learn the build IDs, about the modules that "
-		   "matter; sonde makes no requests otherwise.",
+		   "servers in DEBUGINFOD_URLS about the modules that matter; they learn the build "
+		   "IDs. Other commands ask them only with --debuginfod, and push with "
+		   "--symbols debuginfod.",
 	.groups = groups,
 	.run = symbolize_run,
 };

@@ -57,8 +57,8 @@ static const struct option_row top_rows[] = {
 	{OPTION_EVERY, 0, "every", VALUE_TEXT, "TIME", {0},
 		"time between two looks (default 1s; with --store 10s)"},
 	{OPTION_ONCE, '1', "once", VALUE_NONE, NULL, {0},
-		"record for that time, print one report, and exit; so without a terminal, and "
-		"with view options"},
+		"record for that time, print one report, and exit; the default without a "
+		"terminal, or with view options"},
 	{0},
 };
 
@@ -344,11 +344,11 @@ const struct command cmd_top = {
 		"graph, call tree, functions, callers. Filters, the selected function and the "
 		"cursor stay; p pauses, ? lists the keys. The processes run on unchanged.\n\n"
 		"--store shows what many machines do, as agents send it to a store: the last "
-		"minutes, anew as more comes, with the services as the roots of the flame graph. "
-		"The line of filters says how old the newest data is, how many hosts it is of, and "
-		"what is missing.\n\n"
-		"Recording all processes needs privileges, which `sonde doctor` shows how to "
-		"give; -p takes your own without any.\n\nNothing is left: to keep a recording, "
+		"minutes, updated as more arrives, with the services as the roots of the flame "
+		"graph. The line of filters shows how old the newest data is, how many hosts sent "
+		"it, and what is missing.\n\n"
+		"Recording all processes needs privileges; `sonde doctor` prints how to get them. "
+		"Your own processes, with -p, need none.\n\nNo recording remains: to keep one, "
 		"use `sonde record -a --keep TIME`.",
 	.groups = groups,
 	.operand = OPERAND_NONE,

@@ -46,7 +46,7 @@ const struct option_row record_sample_rows[] = {
 	{OPTION_FREQUENCY, 'F', "frequency", VALUE_NUMBER, "HZ", {0},
 		"take HZ samples a second of CPU time (about 1000)"},
 	{OPTION_INTERVAL, 0, "interval", VALUE_TEXT, "TIME", {0},
-		"take a sample each TIME of CPU time, such as 500us or 10ms"},
+		"take a sample every TIME of CPU time, such as 500us or 10ms"},
 	{OPTION_CLOCK, 0, "clock", VALUE_CHOICE, "CLOCK", CHOICES(clock_choices),
 		"the clock: CPU time, CPU and blocked time, or both; default both, virtual with "
 		"-a"},

@@ -39,7 +39,7 @@ const struct option_row report_page_rows[] = {
 		"with --embed source: fetch missing source files from the servers in "
 		"DEBUGINFOD_URLS"},
 	{OPTION_ANONYMIZE, 0, "anonymize", VALUE_NONE, NULL, {0},
-		"with --format html: numbers in place of names, for a page that leaves the house"},
+		"with --format html: numbers in place of names, for a page that others get"},
 	{0},
 };
 
