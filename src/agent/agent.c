@@ -34,7 +34,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "record/target.h"
-#include "store/address.h"
+#include "store/store.h"
 
 /* How long before its start the process of a segment is made; at most half a segment. */
 #define LEAD_NS (2 * SECOND_NS)
@@ -636,20 +636,19 @@ static void close_all(struct agent *a)
 		close(a->signal_fd);
 }
 
-/* The password is sent all the same: a network of one's own may be safe. */
-static void warn_of_exposure(const struct agent *a)
+/* Of what works all the same: a network of one's own may be safe. */
+static void warn(const struct agent *a)
 {
-	struct store_address address;
-	struct error *err = store_address_parse(a->settings.store, &address);
-	const char *exposed = err ? NULL : store_address_exposed(&address);
+	const struct clickhouse_options access = target_of(a).access;
+	struct store *store = NULL;
+	struct error *err = store_open(a->settings.store, &access, &store);
+	char *warning = err ? NULL : store_warning(store);
 
-	if (exposed && a->settings.credentials)
-		say(a,
-			"the password travels unencrypted to %s; add ?secure=true to the store's "
-			"address",
-			exposed);
+	if (warning)
+		say(a, "%s", warning);
+	free(warning);
 	error_destroy(err);
-	store_address_deinit(&address);
+	store_close(store);
 }
 
 struct error *agent_run(const struct agent_settings *settings, const struct agent_hooks *hooks)
@@ -672,7 +671,7 @@ struct error *agent_run(const struct agent_settings *settings, const struct agen
 			"%.0f MiB",
 			a.settings.store, 100 * a.allowance.share,
 			(double)a.allowance.memory_most / (1 << 20));
-		warn_of_exposure(&a);
+		warn(&a);
 		run(&a);
 		err = a.failure;
 		if (!err)

@@ -168,12 +168,11 @@ struct error *store_options_open(struct store_options *o, struct store **store)
 					      "clickhouse://HOST/DATABASE");
 	if (o->store == NULL) {
 		err = store_open(o->address, &o->access, &o->store);
-		const char *exposed = err ? NULL : store_exposes_password(o->store);
+		char *warning = err ? NULL : store_warning(o->store);
 
-		if (exposed)
-			message_print("note: the password travels unencrypted to %s; add "
-				      "?secure=true to the store's address",
-				exposed);
+		if (warning)
+			message_print("note: %s", warning);
+		free(warning);
 	}
 	*store = o->store;
 	return err;

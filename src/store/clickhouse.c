@@ -200,7 +200,7 @@ struct asked {
 	const char *headers[4];
 	/* Of clickhouse_ask_all. */
 	struct clickhouse *clickhouse;
-	struct clickhouse_question *question;
+	struct clickhouse_statement *statement;
 };
 
 static void ask_begin(struct clickhouse *c, size_t shard, bool without_database, struct str query,
@@ -259,7 +259,7 @@ static void ask_statement(struct clickhouse *c, size_t shard, bool without_datab
 static void take_answer(struct http_request *request)
 {
 	struct asked *a = (struct asked *)request;
-	struct clickhouse_question *q = a->question;
+	struct clickhouse_statement *q = a->statement;
 
 	q->answer = (struct clickhouse_answer){0};
 	q->answer.err =
@@ -268,17 +268,17 @@ static void take_answer(struct http_request *request)
 		q->done(q);
 }
 
-static void ask_questions(struct clickhouse *c, bool without_database,
-	struct clickhouse_question *const *questions, size_t count)
+static void ask_statements(struct clickhouse *c, bool without_database,
+	struct clickhouse_statement *const *statements, size_t count)
 {
 	struct asked *asked = xcalloc(count, sizeof(*asked));
 	struct http_request **requests = xcalloc(count, sizeof(*requests));
 
 	for (size_t i = 0; i < count; i++) {
 		ask_statement(
-			c, questions[i]->shard, without_database, questions[i]->sql, &asked[i]);
+			c, statements[i]->shard, without_database, statements[i]->sql, &asked[i]);
 		asked[i].clickhouse = c;
-		asked[i].question = questions[i];
+		asked[i].statement = statements[i];
 		asked[i].request.done = take_answer;
 		requests[i] = &asked[i].request;
 	}
@@ -288,27 +288,27 @@ static void ask_questions(struct clickhouse *c, bool without_database,
 }
 
 void clickhouse_ask_all(
-	struct clickhouse *c, struct clickhouse_question *const *questions, size_t count)
+	struct clickhouse *c, struct clickhouse_statement *const *statements, size_t count)
 {
-	ask_questions(c, false, questions, count);
+	ask_statements(c, false, statements, count);
 }
 
 void clickhouse_ask(struct clickhouse *c, struct str sql, bool without_database,
 	struct clickhouse_answer *answers)
 {
 	size_t count = c->address->shards.count;
-	struct clickhouse_question *questions = xcalloc(count, sizeof(*questions));
-	struct clickhouse_question **asked = xcalloc(count, sizeof(*asked));
+	struct clickhouse_statement *statements = xcalloc(count, sizeof(*statements));
+	struct clickhouse_statement **asked = xcalloc(count, sizeof(*asked));
 
 	for (size_t i = 0; i < count; i++) {
-		questions[i] = (struct clickhouse_question){.shard = i, .sql = sql};
-		asked[i] = &questions[i];
+		statements[i] = (struct clickhouse_statement){.shard = i, .sql = sql};
+		asked[i] = &statements[i];
 	}
-	ask_questions(c, without_database, asked, count);
+	ask_statements(c, without_database, asked, count);
 	for (size_t i = 0; i < count; i++)
-		answers[i] = questions[i].answer;
+		answers[i] = statements[i].answer;
 	free(asked);
-	free(questions);
+	free(statements);
 }
 
 struct error *clickhouse_ask_one(

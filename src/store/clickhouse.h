@@ -49,18 +49,18 @@ struct clickhouse_answer {
 void clickhouse_ask(struct clickhouse *c, struct str sql, bool without_database,
 	struct clickhouse_answer *answers);
 /* A statement for a shard, and what it answered. */
-struct clickhouse_question {
+struct clickhouse_statement {
 	size_t shard;
 	struct str sql;
 	struct clickhouse_answer answer;
 	/* Called once the answer is there, while others are on their way; NULL: not. */
-	void (*done)(struct clickhouse_question *question);
+	void (*done)(struct clickhouse_statement *statement);
 	void *context; /* for `done` */
 };
 
 /* Asks all of them at once. */
 void clickhouse_ask_all(
-	struct clickhouse *c, struct clickhouse_question *const *questions, size_t count);
+	struct clickhouse *c, struct clickhouse_statement *const *statements, size_t count);
 /* Asks one shard; replaces *answer. */
 must_use struct error *clickhouse_ask_one(
 	struct clickhouse *c, size_t shard, struct str sql, struct strbuf *answer);

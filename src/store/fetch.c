@@ -31,8 +31,8 @@ enum {
 struct fetch;
 
 /* A statement for a shard, and what reads the answer. */
-struct question {
-	struct clickhouse_question asked; /* the first member */
+struct statement {
+	struct clickhouse_statement asked; /* the first member */
 	struct strbuf sql;
 	struct error *(*read)(struct fetch *f, struct cursor *c);
 	bool has_answer;
@@ -87,7 +87,7 @@ struct fetch {
 	bool is_patient; /* asks for frames when it has the stacks */
 	struct builder *builder;
 	struct arena *arena;
-	VEC(struct question) questions; /* in the order in which answers are read */
+	VEC(struct statement) statements; /* in the order in which answers are read */
 	size_t next_read;
 	/* Metrics, in the order of first sight. */
 	struct str_table metrics;
@@ -132,7 +132,7 @@ struct fetch {
 
 /*
  * A shard that does not answer is left out from then on, with what is said of it.  One that refuses
- * a statement is there: then the whole question fails.
+ * a statement is there: then nothing is fetched.
  */
 static void leave_out(struct fetch *f, size_t shard, struct clickhouse_answer *answer)
 {
@@ -145,7 +145,7 @@ static void leave_out(struct fetch *f, size_t shard, struct clickhouse_answer *a
 	}
 }
 
-static void read_answer(struct fetch *f, struct question *q)
+static void read_answer(struct fetch *f, struct statement *q)
 {
 	struct clickhouse_answer *answer = &q->asked.answer;
 	struct cursor c;
@@ -165,37 +165,37 @@ static void read_answer(struct fetch *f, struct question *q)
 }
 
 /*
- * Answers are read in the order of the questions, so that equal stores give equal profiles, and as
+ * Answers are read in the order of the statements, so that equal stores give equal profiles, and as
  * soon as that allows, while servers work on others.
  */
-static void take_answer(struct clickhouse_question *asked)
+static void take_answer(struct clickhouse_statement *asked)
 {
 	struct fetch *f = asked->context;
 
-	((struct question *)asked)->has_answer = true;
-	while (f->next_read < f->questions.count && f->questions.data[f->next_read].has_answer)
-		read_answer(f, &f->questions.data[f->next_read++]);
+	((struct statement *)asked)->has_answer = true;
+	while (f->next_read < f->statements.count && f->statements.data[f->next_read].has_answer)
+		read_answer(f, &f->statements.data[f->next_read++]);
 }
 
-/* Returns where to write the statement, before the next question is added. */
-static struct strbuf *add_question(
+/* Returns where to write its text, before the next one is added. */
+static struct strbuf *add_statement(
 	struct fetch *f, size_t shard, struct error *(*read)(struct fetch *f, struct cursor *c))
 {
-	vec_push(
-		&f->questions, (struct question){
-				       .asked = {.shard = shard, .done = take_answer, .context = f},
-				       .read = read,
-			       });
-	return &f->questions.data[f->questions.count - 1].sql;
+	vec_push(&f->statements,
+		(struct statement){
+			.asked = {.shard = shard, .done = take_answer, .context = f},
+			.read = read,
+		});
+	return &f->statements.data[f->statements.count - 1].sql;
 }
 
-/* Asks some of the questions at once. */
+/* Asks some of the statements at once. */
 static void ask(struct fetch *f, size_t first, size_t count)
 {
-	struct clickhouse_question **asked = xcalloc(count, sizeof(*asked));
+	struct clickhouse_statement **asked = xcalloc(count, sizeof(*asked));
 
 	for (size_t i = 0; i < count; i++) {
-		struct question *q = &f->questions.data[first + i];
+		struct statement *q = &f->statements.data[first + i];
 
 		q->asked.sql = strbuf_str(&q->sql);
 		asked[i] = &q->asked;
@@ -204,11 +204,11 @@ static void ask(struct fetch *f, size_t first, size_t count)
 	free(asked);
 }
 
-static void forget_questions(struct fetch *f)
+static void forget_statements(struct fetch *f)
 {
-	for (size_t i = 0; i < f->questions.count; i++)
-		strbuf_deinit(&f->questions.data[i].sql);
-	f->questions.count = 0;
+	for (size_t i = 0; i < f->statements.count; i++)
+		strbuf_deinit(&f->statements.data[i].sql);
+	f->statements.count = 0;
 	f->next_read = 0;
 }
 
@@ -955,11 +955,11 @@ static void fetch_commits(struct fetch *f)
 	size_t shards = clickhouse_shard_count(f->clickhouse);
 
 	for (size_t i = 0; i < shards; i++)
-		select_commits(f->query, add_question(f, i, read_commits));
+		select_commits(f->query, add_statement(f, i, read_commits));
 	for (size_t i = 0; i < shards && select_can_use_hours(f->query); i++)
-		select_hour_commits(f->query, add_question(f, i, read_hour_commits));
-	ask(f, 0, f->questions.count);
-	forget_questions(f);
+		select_hour_commits(f->query, add_statement(f, i, read_hour_commits));
+	ask(f, 0, f->statements.count);
+	forget_statements(f);
 }
 
 /*
@@ -975,16 +975,16 @@ static void fetch_weights(struct fetch *f)
 	f->values = xcalloc(f->metrics.count, sizeof(*f->values));
 	f->came = xcalloc(f->metrics.count, sizeof(*f->came));
 	for (size_t i = 0; i < shards; i++)
-		select_frames(f->query, add_question(f, i, read_frames));
+		select_frames(f->query, add_statement(f, i, read_frames));
 	for (size_t i = 0; i < shards; i++)
-		select_outer(f->query, add_question(f, i, read_outer));
+		select_outer(f->query, add_statement(f, i, read_outer));
 	for (size_t i = 0; i < shards; i++)
 		select_stacks(
-			f->query, &f->metrics, &f->summed[i], add_question(f, i, read_stacks));
+			f->query, &f->metrics, &f->summed[i], add_statement(f, i, read_stacks));
 	if (f->is_patient)
 		ask(f, 2 * shards, shards);
 	ask(f, 0, (f->is_patient ? 2 : 3) * shards);
-	forget_questions(f);
+	forget_statements(f);
 }
 
 /* Fills the builder. */
@@ -1014,7 +1014,7 @@ static void fetch_deinit(struct fetch *f)
 	str_table_deinit(&f->formats);
 	str_table_deinit(&f->patterns);
 	vec_deinit(&f->units);
-	vec_deinit(&f->questions);
+	vec_deinit(&f->statements);
 	vec_deinit(&f->sources);
 	map_deinit(&f->source_index);
 	map_deinit(&f->noted);

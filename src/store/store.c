@@ -46,9 +46,15 @@ void store_close(struct store *store)
 	free(store);
 }
 
-const char *store_exposes_password(const struct store *store)
+char *store_warning(const struct store *store)
 {
-	return store->has_password ? store_address_exposed(&store->address) : NULL;
+	const char *exposed = store_address_exposed(&store->address);
+
+	if (exposed == NULL || !store->has_password)
+		return NULL;
+	return xasprintf("the password travels unencrypted to %s; add secure=true to the store's "
+			 "address",
+		exposed);
 }
 
 const char *store_address_text(const struct store *store)

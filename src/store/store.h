@@ -32,8 +32,8 @@ must_use struct error *store_open(
 	const char *address, const struct clickhouse_options *options, struct store **store);
 /* NULL is allowed. */
 void store_close(struct store *store);
-/* Where the password would travel unencrypted to, "HOST:PORT"; NULL: nowhere. */
-const char *store_exposes_password(const struct store *store);
+/* That the password would travel unencrypted to another machine; NULL: it would not.  Free it. */
+char *store_warning(const struct store *store);
 /* As it was given. */
 const char *store_address_text(const struct store *store);
 /* Where the profiles of a host go: the name of its shard, or the folder. */

@@ -34,10 +34,10 @@ static const char *const marks[ANSWERS] = {"FROM commits FINAL WHERE 1 ORDER", "
 	"RIGHT JOIN", "is_outer = 1", "FROM frames"};
 
 void clickhouse_ask_all(
-	struct clickhouse *c, struct clickhouse_question *const *questions, size_t count)
+	struct clickhouse *c, struct clickhouse_statement *const *statements, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct clickhouse_question *q = questions[i];
+		struct clickhouse_statement *q = statements[i];
 		size_t k = 0;
 
 		while (!memmem(q->sql.data, q->sql.size, marks[k], strlen(marks[k])))

@@ -35,7 +35,7 @@ struct server {
 struct clickhouse {
 	struct server servers[SHARDS];
 	size_t inserts, fails_from; /* inserts from that one on fail; 0: none */
-	size_t hidden_frames; /* so many questions are answered as if frames were yet to come */
+	size_t hidden_frames; /* so many statements are answered as if frames were yet to come */
 };
 
 size_t clickhouse_shard_count(const struct clickhouse *c)
@@ -302,7 +302,7 @@ static bool reads(struct str sql, const char *text)
 	return memmem(sql.data, sql.size, text, strlen(text)) != NULL;
 }
 
-static void answer(struct clickhouse *c, struct clickhouse_question *q)
+static void answer(struct clickhouse *c, struct clickhouse_statement *q)
 {
 	const struct server *s = &c->servers[q->shard];
 	struct strbuf *out = &q->answer.bytes;
@@ -326,15 +326,15 @@ static void answer(struct clickhouse *c, struct clickhouse_question *q)
 	q->done(q);
 }
 
-/* Answers come in another order than that of the questions. */
+/* Answers come in another order than that of the statements. */
 void clickhouse_ask_all(
-	struct clickhouse *c, struct clickhouse_question *const *questions, size_t count)
+	struct clickhouse *c, struct clickhouse_statement *const *statements, size_t count)
 {
 	for (size_t i = 1; i < count; i += 2)
-		answer(c, questions[i]);
+		answer(c, statements[i]);
 	for (size_t i = count; i-- > 0;)
 		if (i % 2 == 0)
-			answer(c, questions[i]);
+			answer(c, statements[i]);
 }
 
 static void servers_deinit(struct clickhouse *c)
