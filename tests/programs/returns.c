@@ -1,8 +1,10 @@
 /*
- * returns MILLISECONDS THREADS: each thread goes down a recursion of 400 levels, works at its end,
- * comes back, writes over the stack that it has left, by another recursion, and works there, in
- * turns that last as long as a sample's interval or twice that.  It goes down with the same data
- * each time, so a stack is either shallow, or the same as all deep ones before it.
+ * returns MILLISECONDS THREADS [deep]: each thread goes down a recursion of 400 levels, works at
+ * its end, comes back, writes over the stack that it has left, by another recursion, and works
+ * there, in turns that last as long as a sample's interval or twice that.  It goes down with the
+ * same data each time, so a stack is either shallow, or the same as all deep ones before it.  With
+ * "deep" it works at the end of the other recursion, where the stack is deeper still and has other
+ * frames.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -33,14 +35,14 @@ KEEP uint64_t down(uint64_t left, double milliseconds)
 }
 
 /* Writes over each byte, with frames of another size. */
-KEEP uint64_t over(uint64_t left)
+KEEP uint64_t over(uint64_t left, double milliseconds)
 {
 	volatile uint64_t data[24];
 	uint64_t x;
 
 	for (size_t i = 0; i < 24; i++)
 		data[i] = left;
-	x = left > 1 ? over(left - 1) : 1;
+	x = left > 1 ? over(left - 1, milliseconds) : milliseconds > 0 ? work(milliseconds) : 1;
 	NO_TAIL_CALL(x);
 	return x + data[left % 24];
 }
@@ -54,6 +56,7 @@ KEEP uint64_t up(double milliseconds)
 }
 
 static double work_ms;
+static int is_deep;
 
 KEEP void *turns(void *unused)
 {
@@ -65,8 +68,8 @@ KEEP void *turns(void *unused)
 		double milliseconds = 1 + turn % 2;
 
 		x += down(400, milliseconds);
-		x += over(400);
-		x += up(milliseconds);
+		x += over(400, is_deep ? milliseconds : 0);
+		x += is_deep ? 0 : up(milliseconds);
 	}
 	return (void *)(uintptr_t)x;
 }
@@ -79,11 +82,12 @@ int main(int argc, char **argv)
 	pthread_t *threads = calloc(count, sizeof(*threads));
 
 	work_ms = atof(argv[1]);
+	is_deep = argc > 3;
 	for (size_t i = 0; i < count; i++)
 		pthread_create(&threads[i], NULL, turns, NULL);
 	for (size_t i = 0; i < count; i++)
 		pthread_join(threads[i], NULL);
 	free(threads);
-	puts("turns 0 1\ndown 0 0.5\nup 0 0.5");
+	printf("turns 0 1\ndown 0 0.5\n%s 0 0.5\n", is_deep ? "over" : "up");
 	return 0;
 }

@@ -35,7 +35,7 @@ char _license[] SEC("license") = "Dual MIT/GPL";
 #define FAR_BYTES ((uint64_t)128 << 20)
 /* The walker reads several words beyond the outermost frame. */
 #define SLACK_BYTES 64u
-/* This much is copied without checking marks. */
+/* This much is copied regardless of marks. */
 #define CHEAP_BYTES ((uint64_t)32 << 10)
 /* Copied beyond what a mark needs, in case the walker does not recognise some of its frames. */
 #define MARGIN_BYTES ((uint64_t)8 << 10)
@@ -203,42 +203,46 @@ __weak int is_intact(const struct exact_mark *mark)
 	return 1;
 }
 
-/*
- * Registers a sample.  A mark below the sp of any later sample is gone: its frames were left, and
- * what is there now is not what the walker remembers, even if it looks the same.
- */
-static void note_sample(struct exact_thread *thread, const struct sample *s)
+/* How many of the marks, the innermost, were gone before this sample. */
+static uint64_t gone_before(const struct exact_thread *thread, uint64_t marks_ns)
 {
-	uint64_t marks_ns = *(volatile uint64_t *)&thread->marks_ns;
-
-	if (marks_ns != thread->popped_ns) {
-		thread->popped_ns = marks_ns;
-		/*
-		 * The marks came too late, after another sample with an sp that is unknown to them.
-		 */
-		thread->popped_va = marks_ns == thread->last_ns ? 0 : UINT64_MAX;
-	}
-	if (thread->popped_va < s->sp)
-		thread->popped_va = s->sp;
-	thread->last_ns = s->time_ns;
+	if (marks_ns == thread->judged_ns)
+		return thread->gone;
+	/* Marks that came too late, after another sample, do not know which frames that had. */
+	return marks_ns == thread->last_ns ? 0 : EXACT_MARKS;
 }
 
-/* The need_va of the innermost intact mark; 0: there is none. */
-static uint64_t marked_va(struct exact_thread *thread)
+/*
+ * Registers a sample of the stack [sp, end_va).  Returns the need_va of the innermost mark that was
+ * intact in each sample since its own; 0: there is none.  Samples may wait for the recorder, which
+ * walks each with what it knows of the one before.  A thread that has called other functions and
+ * then the same ones again has the same frames, but the recorder has forgotten them meanwhile.
+ */
+static uint64_t marked_va(struct exact_thread *thread, const struct sample *s, uint64_t end_va)
 {
 	uint64_t version = *(volatile uint64_t *)&thread->version, need_va = 0;
+	uint64_t marks_ns = *(volatile uint64_t *)&thread->marks_ns;
+	uint64_t gone = gone_before(thread, marks_ns);
 
+	thread->last_ns = s->time_ns;
 	if (version & 1)
 		return 0;
 	for (uint32_t i = 0; i < EXACT_MARKS && i < thread->mark_count; i++) {
 		const struct exact_mark *mark = &thread->marks[i];
 
-		if (mark->slot_va[0] >= thread->popped_va && is_intact(mark)) {
+		if (i < gone)
+			continue;
+		if (mark->slot_va[0] >= s->sp && mark->need_va <= end_va && is_intact(mark)) {
 			need_va = mark->need_va;
 			break;
 		}
+		gone = i + 1;
 	}
-	return *(volatile uint64_t *)&thread->version == version ? need_va : 0;
+	if (*(volatile uint64_t *)&thread->version != version)
+		return 0;
+	thread->judged_ns = marks_ns;
+	thread->gone = gone;
+	return need_va;
 }
 
 /* ---- the end of the stack ---- */
@@ -393,17 +397,15 @@ static void copy_rest(struct copying *c, struct exact_counts *count)
 /* ---- samples ---- */
 
 /* Ends the rest at an intact mark, unless a whole stack was requested. */
-static void apply_marks(struct exact_thread *thread, struct copying *c, struct exact_counts *count)
+static void apply_mark(struct exact_thread *thread, uint64_t need_va, struct copying *c,
+	struct exact_counts *count)
 {
-	uint64_t need_va = 0;
-
 	if (thread->wanted != thread->given) {
 		thread->given = thread->wanted;
 		c->piece.is_wanted = 1;
-	} else if (c->piece.high_va - c->piece.low_va > CHEAP_BYTES) {
-		need_va = marked_va(thread);
+		return;
 	}
-	if (!need_va)
+	if (!need_va || c->piece.high_va - c->piece.low_va <= CHEAP_BYTES)
 		return;
 	count->marked++;
 	need_va += MARGIN_BYTES;
@@ -418,6 +420,7 @@ static void take_sample(const struct sample *s)
 	uint32_t zero = 0, key = find_thread(s->tid);
 	struct exact_thread *thread = bpf_map_lookup_elem(&threads, &key);
 	struct exact_counts *count = bpf_map_lookup_elem(&counts, &zero);
+	uint64_t need_va = 0;
 	struct copying c = {
 		.piece = {.time_ns = s->time_ns, .sp = s->sp, .tid = s->tid},
 	};
@@ -425,17 +428,21 @@ static void take_sample(const struct sample *s)
 	if (!count)
 		return;
 	count->samples++;
-	if (thread)
-		note_sample(thread, s);
 	c.piece.low_va = s->sp + s->dump_bytes;
 	find_end(s, &c, thread ? thread->limit_bytes : settings.thread_bytes);
 	count->looked_up += c.looked_up;
+	/* Also if the dump has the whole stack: see there. */
+	if (thread)
+		need_va = marked_va(thread, s, c.piece.high_va);
 	if (c.piece.high_va <= c.piece.low_va)
 		return;
 	if (thread)
-		apply_marks(thread, &c, count);
+		apply_mark(thread, need_va, &c, count);
 	if (c.piece.high_va > c.piece.low_va)
 		copy_rest(&c, count);
+	/* The recorder will know this stack only in part. */
+	if (thread && c.is_lost)
+		thread->gone = EXACT_MARKS;
 }
 
 /* Finds the sampled thread's stack.  0: it is not wanted, or the code is 32-bit. */

@@ -67,9 +67,9 @@ struct exact_thread {
 	uint32_t wanted; /* incremented to request that the next sample be whole, regardless of
 			    marks */
 	uint32_t given;	 /* by the program: the value of wanted at the last whole sample */
-	/* By the program: the time of the last sample, and the marks that popped_va is for. */
-	uint64_t last_ns, popped_ns;
-	uint64_t popped_va; /* the highest sp of the samples since then: marks below it are gone */
+	/* By the program: the time of the last sample, and the marks_ns that gone is for. */
+	uint64_t last_ns, judged_ns;
+	uint64_t gone; /* this many marks, the innermost, were not intact in each sample since */
 	struct exact_mark marks[EXACT_MARKS]; /* innermost first */
 };
 
