@@ -304,7 +304,7 @@ void account_watch_look(struct account_watch *w, struct recording *recording,
 	} else if (counts->cpu_ns != UINT64_MAX) {
 		compare_processes(w, recording, counts);
 	}
-	weights_look(&recording->weights, counts->lost);
+	weights_look(&recording->weights, clock_monotonic_ns(), counts->lost);
 }
 
 void account_watch_end(struct recording *recording, const struct target *target,

@@ -41,7 +41,7 @@ static void run(struct run *r, int count, uint64_t accounted_ns, int lost_each)
 		if (i % LOOK != 0)
 			continue;
 		weights_ask(&r->account, r->time_ns + late_ns, r->time_ns + late_ns);
-		weights_look(&r->weights, lost);
+		weights_look(&r->weights, r->time_ns, lost);
 	}
 }
 
@@ -108,7 +108,7 @@ static void test_exact_periods_stay_as_they_are(void **state)
 	(void)state;
 	weights_init(&w, INTERVAL_NS, true);
 	weights_ask(&a, 1, 5 * SECOND_NS);
-	weights_look(&w, 3);
+	weights_look(&w, 1, 3);
 	assert_int_equal(weights_take(&w, &a, 10, 123457), 123457);
 }
 
@@ -121,7 +121,7 @@ static void test_clocks_compared(void **state)
 	(void)state;
 	weights_init(&w, INTERVAL_NS, false);
 	weights_compare(&w, 980000000, SECOND_NS);
-	weights_look(&w, 0);
+	weights_look(&w, SECOND_NS, 0);
 	uint64_t sum_ns = 0;
 
 	for (int i = 0; i < 1000; i++)
@@ -157,6 +157,34 @@ static void test_samples_left_at_the_end(void **state)
 	assert_near(sum_ns, 1900 * INTERVAL_NS / 21 * UINT64_C(20), 0.001);
 }
 
+/*
+ * The recorder waits for its output while the host takes the CPU away; then the program goes on for
+ * 0.3 s.
+ */
+static void test_a_debt_from_a_wait(void **state)
+{
+	struct weights w;
+	struct weights_account a = {0};
+	uint64_t sum_ns = 0, ran_ns = 0, time_ns = 0;
+
+	(void)state;
+	weights_init(&w, INTERVAL_NS, false);
+	for (uint64_t i = 1; i <= 1500; i++) {
+		bool is_waiting = i > 100 && i <= 1200;
+
+		time_ns += INTERVAL_NS;
+		ran_ns += is_waiting ? INTERVAL_NS * 95 / 100 : INTERVAL_NS;
+		sum_ns += weights_take(&w, &a, time_ns, INTERVAL_NS);
+		if (is_waiting && i < 1200)
+			continue;
+		if (i % LOOK == 0) {
+			weights_ask(&a, time_ns, ran_ns);
+			weights_look(&w, time_ns, 0);
+		}
+	}
+	assert_near(sum_ns, ran_ns, 0.005);
+}
+
 /* A few samples must not make up for ticks that never came. */
 static void test_few_left_at_the_end(void **state)
 {
@@ -187,6 +215,7 @@ int main(void)
 		cmocka_unit_test(test_clocks_compared),
 		cmocka_unit_test(test_samples_that_wait_for_long),
 		cmocka_unit_test(test_samples_left_at_the_end),
+		cmocka_unit_test(test_a_debt_from_a_wait),
 		cmocka_unit_test(test_few_left_at_the_end),
 	};
 

@@ -11,6 +11,10 @@
  */
 #include "record/samples/weights.h"
 
+#include <math.h>
+
+#include "base/clock.h"
+
 /* The limits of a nanosecond's worth: values beyond are due to loss, not to the clock. */
 #define RATIO_MIN  0.8
 #define RATIO_MAX  1.25
@@ -21,6 +25,14 @@
 /* A debt is paid within this many checks, but at least this many intervals. */
 #define LOOKS_TO_PAY	 5
 #define INTERVALS_TO_PAY 100
+/*
+ * If a check is late, because something kept the recorder waiting, all samples until then get the
+ * same factor, and the program may end soon after.  Such a debt is paid within one usual interval
+ * between checks, until less than PAID_INTERVALS are left.
+ */
+#define LATE_NS	       (SECOND_NS / 2)
+#define USUAL_NS       (SECOND_NS / 10)
+#define PAID_INTERVALS 5
 /*
  * The time left at the end is known from the clocks, which also continue when ticks are late or
  * missing.  So it is preferred to the factor, but only if it is at least this part of the total.
@@ -115,18 +127,43 @@ static double debt_ns(const struct weights *w, double ratio)
 	return w->settled_ns - w->forgone_ns + open_ns * ratio - (double)w->weighed_ns;
 }
 
-void weights_look(struct weights *w, uint64_t lost)
+static void look_for_lateness(struct weights *w, uint64_t now_ns, double owes_ns)
+{
+	if (w->began_ns == 0)
+		w->began_ns = w->looked_ns = now_ns;
+	if (now_ns - w->looked_ns > LATE_NS) {
+		w->is_late = true;
+		w->late_clocked_ns = w->settled_clocked_ns;
+	} else if (w->settled_clocked_ns > w->late_clocked_ns &&
+		   fabs(owes_ns) < PAID_INTERVALS * (double)w->interval_ns) {
+		w->is_late = false;
+	}
+	w->looked_ns = now_ns;
+}
+
+/* What is clocked between two checks, on average. */
+static double usual_window_ns(const struct weights *w, uint64_t now_ns)
+{
+	if (now_ns == w->began_ns)
+		return 0;
+	return (double)w->taken_ns * USUAL_NS / (double)(now_ns - w->began_ns);
+}
+
+void weights_look(struct weights *w, uint64_t now_ns, uint64_t lost)
 {
 	double interval_ns = (double)w->interval_ns, ratio = weights_ratio(w);
 
 	if (w->is_exact)
 		return;
 	take_lost(w, lost, ratio);
-	double pay_ns = LOOKS_TO_PAY * w->window_ns;
+	double owes_ns = debt_ns(w, ratio), pay_ns = LOOKS_TO_PAY * w->window_ns;
 
+	look_for_lateness(w, now_ns, owes_ns);
+	if (w->is_late)
+		pay_ns = usual_window_ns(w, now_ns);
 	if (pay_ns < INTERVALS_TO_PAY * interval_ns)
 		pay_ns = INTERVALS_TO_PAY * interval_ns;
-	w->factor = between(FACTOR_MIN, ratio + debt_ns(w, ratio) / pay_ns, FACTOR_MAX);
+	w->factor = between(FACTOR_MIN, ratio + owes_ns / pay_ns, FACTOR_MAX);
 	w->window_ns = 0;
 }
 

@@ -35,6 +35,9 @@ struct weights {
 		settled_clocked_ns;    /* of samples that have been compared with accounts */
 	double forgone_ns;	       /* what lost samples would have weighed */
 	double window_ns;	       /* clocked since the last check */
+	uint64_t began_ns, looked_ns;  /* the first check, the last check; 0: there was none */
+	bool is_late;		       /* a check was late, and its debt is not paid yet */
+	double late_clocked_ns;	       /* settled_clocked_ns at that check */
 	uint64_t taken_ns, weighed_ns; /* periods of all samples so far; their weight */
 	uint64_t lost;		       /* lost samples, at the last check */
 };
@@ -57,8 +60,8 @@ bool weights_wants(const struct weights_account *a);
 void weights_compare(struct weights *w, uint64_t accounted_ns, uint64_t clocked_ns);
 /* The worth of a nanosecond of the clock so far; 1 if unknown. */
 double weights_ratio(const struct weights *w);
-/* Call it regularly.  lost: total lost samples. */
-void weights_look(struct weights *w, uint64_t lost);
+/* Call it about ten times a second, with CLOCK_MONOTONIC.  lost: total lost samples. */
+void weights_look(struct weights *w, uint64_t now_ns, uint64_t lost);
 /*
  * Sampling has stopped, with these totals of accounted time, clocked time and lost samples.  If
  * many samples are still to be taken, they get the weight that the account lacks.
