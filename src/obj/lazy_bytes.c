@@ -1,6 +1,9 @@
 /*
  * Bytes on demand.  The memory is a private anonymous mapping, which has pages only where it was
  * written; the file itself is not mapped, so that truncating it cannot raise SIGBUS.
+ *
+ * Only these pages are writable: a limit of a process's data (RLIMIT_DATA) counts what is writable,
+ * not what has pages, and a section can be a hundred times as large as what is needed of it.
  */
 #include "obj/lazy_bytes.h"
 
@@ -35,7 +38,7 @@ static size_t bitmap_words(const struct lazy_bytes *lazy)
 struct lazy_bytes *lazy_bytes_create(
 	lazy_bytes_read *read, void *context, uint64_t file_off, size_t size)
 {
-	void *bytes = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE,
+	void *bytes = mmap(NULL, size ? size : 1, PROT_READ,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (bytes == MAP_FAILED)
@@ -54,8 +57,13 @@ struct lazy_bytes *lazy_bytes_copy(const void *bytes, size_t size)
 {
 	struct lazy_bytes *lazy = lazy_bytes_create(NULL, NULL, 0, size);
 
-	if (lazy && size)
-		memcpy(lazy->bytes, bytes, size);
+	if (lazy == NULL || size == 0)
+		return lazy;
+	if (mprotect(lazy->bytes, size, PROT_READ | PROT_WRITE) != 0) {
+		lazy_bytes_destroy(lazy);
+		return NULL;
+	}
+	memcpy(lazy->bytes, bytes, size);
 	return lazy;
 }
 
@@ -78,12 +86,24 @@ static bool is_there(const struct lazy_bytes *lazy, size_t page)
 	return lazy->is_there[page / 64] >> (page % 64) & 1;
 }
 
+/*
+ * Each part that is writable may be a mapping of its own, and their number is limited; then all
+ * becomes one.
+ */
+static bool make_writable(struct lazy_bytes *lazy, size_t from, size_t to)
+{
+	return mprotect(lazy->bytes + from, to - from, PROT_READ | PROT_WRITE) == 0 ||
+	       mprotect(lazy->bytes, lazy->size, PROT_READ | PROT_WRITE) == 0;
+}
+
 /* Reads pages [first, end), none of which has been read yet. */
 static bool read_pages(struct lazy_bytes *lazy, size_t first, size_t end)
 {
 	size_t from = first * PAGE_BYTES, to = end * PAGE_BYTES;
 
 	to = to < lazy->size ? to : lazy->size;
+	if (!make_writable(lazy, from, to))
+		return false;
 	if (!lazy->read(lazy->context, lazy->file_off + from, lazy->bytes + from, to - from))
 		return false;
 	for (size_t page = first; page < end; page++)
@@ -96,6 +116,7 @@ static void drop_all(struct lazy_bytes *lazy)
 {
 	if (madvise(lazy->bytes, lazy->size, MADV_DONTNEED) != 0)
 		return;
+	(void)mprotect(lazy->bytes, lazy->size, PROT_READ);
 	memset(lazy->is_there, 0, bitmap_words(lazy) * sizeof(*lazy->is_there));
 	lazy->pages_there = 0;
 }
