@@ -426,6 +426,34 @@ static struct error *failure_error(const struct capture_writer *w)
 			  : err;
 }
 
+struct error *capture_writer_secure(struct capture_writer *w, const char *path, struct str note)
+{
+	struct capture_output copy;
+
+	capture_writer_write(w);
+	struct error *err = failure_error(w);
+
+	if (!err)
+		err = capture_output_copy(&copy, path, &w->output);
+	if (err)
+		return err;
+	struct capture_place place = capture_packer_place(w->batch.packer);
+
+	capture_writer_note(w, CAPTURE_NOTE_INFO, 1, note);
+	capture_writer_write(w);
+	write_end(w);
+	capture_packer_go_to(w->batch.packer, place);
+	err = capture_output_settle(&w->output);
+	capture_sync_destroy(w->sync);
+	capture_output_close(&w->output);
+	if (!err)
+		err = failure_error(w);
+	capture_output_deinit(&w->output);
+	w->output = copy;
+	w->sync = capture_sync_create(copy.fd);
+	return err;
+}
+
 struct error *capture_writer_finish(struct capture_writer *w, uint64_t *size_bytes)
 {
 	if (!capture_writer_failed(w))

@@ -113,6 +113,14 @@ void capture_writer_write(struct capture_writer *w);
  */
 must_use struct error *capture_writer_divert(struct capture_writer *w, const char *path);
 /*
+ * Finishes the file with one more note (CAPTURE_NOTE_INFO), but without compacting it, and goes on
+ * in a new file at path, which begins with everything written before the note.  For additions that
+ * can do without: whatever happens to them, the first file is whole.  After an error, nothing can
+ * be written any more.
+ */
+must_use struct error *capture_writer_secure(
+	struct capture_writer *w, const char *path, struct str note);
+/*
  * Writes a chunk if one is due at now_ns (CLOCK_MONOTONIC).  Call it at least every 100 ms.
  */
 void capture_writer_flush(struct capture_writer *w, uint64_t now_ns);

@@ -29,8 +29,7 @@ static bool checksum_fits(uint32_t stored, const void *data, size_t size)
 struct capture_packer {
 	ZSTD_CCtx *zstd;
 	int level;
-	uint32_t sequence;
-	uint64_t raw_total, offset;
+	struct capture_place at;
 	struct strbuf packed;
 };
 
@@ -54,6 +53,16 @@ void capture_packer_destroy(struct capture_packer *p)
 	free(p);
 }
 
+struct capture_place capture_packer_place(const struct capture_packer *p)
+{
+	return p->at;
+}
+
+void capture_packer_go_to(struct capture_packer *p, struct capture_place place)
+{
+	p->at = place;
+}
+
 void capture_pack_file_header(struct capture_packer *p, struct strbuf *out)
 {
 	size_t start = out->size;
@@ -63,7 +72,7 @@ void capture_pack_file_header(struct capture_packer *p, struct strbuf *out)
 	wire_put_u16(out, 0);
 	wire_put_u32(out, crc32c(0, out->data + start, out->size - start));
 	assert(out->size - start == CAPTURE_FILE_HEADER_SIZE);
-	p->offset += CAPTURE_FILE_HEADER_SIZE;
+	p->at.offset += CAPTURE_FILE_HEADER_SIZE;
 }
 
 /* The payload compressed; unchanged if compression gains nothing or would exceed the raw limit. */
@@ -75,10 +84,10 @@ static struct str pack_payload(struct capture_packer *p, struct str raw, uint8_t
 	strbuf_reserve(&p->packed, bound);
 	size_t size =
 		ZSTD_compressCCtx(p->zstd, p->packed.data, bound, raw.data, raw.size, p->level);
-	uint64_t end = p->offset + CAPTURE_CHUNK_HEADER_SIZE + size;
+	uint64_t end = p->at.offset + CAPTURE_CHUNK_HEADER_SIZE + size;
 	*coding = CODING_STORED;
 	if (ZSTD_isError(size) || size >= raw.size ||
-		p->raw_total + raw.size > capture_raw_limit(end))
+		p->at.raw_total + raw.size > capture_raw_limit(end))
 		return raw;
 	*coding = CODING_ZSTD;
 	return (struct str){p->packed.data, size};
@@ -96,14 +105,14 @@ void capture_pack_chunk(
 	strbuf_add_char(out, (char)type);
 	strbuf_add_char(out, (char)coding);
 	wire_put_u16(out, 0);
-	wire_put_u32(out, p->sequence++);
+	wire_put_u32(out, p->at.sequence++);
 	wire_put_u32(out, (uint32_t)stored.size);
 	wire_put_u32(out, (uint32_t)raw.size);
 	wire_put_u32(out, crc32c(0, stored.data, stored.size));
 	wire_put_u32(out, crc32c(0, out->data + start, out->size - start));
 	strbuf_add(out, stored);
-	p->raw_total += raw.size;
-	p->offset += CAPTURE_CHUNK_HEADER_SIZE + stored.size;
+	p->at.raw_total += raw.size;
+	p->at.offset += CAPTURE_CHUNK_HEADER_SIZE + stored.size;
 }
 
 bool capture_recognise(const uint8_t *data, size_t size)

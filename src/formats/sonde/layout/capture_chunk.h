@@ -82,6 +82,13 @@ struct capture_packer;
 must_use returns_owned struct capture_packer *capture_packer_create(int zstd_level);
 void capture_packer_destroy(struct capture_packer *p);
 void capture_pack_file_header(struct capture_packer *p, struct strbuf *out);
+/* A place in a file between chunks, for going on from there in a copy that ends at it. */
+struct capture_place {
+	uint32_t sequence;
+	uint64_t raw_total, offset;
+};
+struct capture_place capture_packer_place(const struct capture_packer *p);
+void capture_packer_go_to(struct capture_packer *p, struct capture_place place);
 /* Appends a complete chunk to out.  raw.size is at most CAPTURE_RAW_MAX. */
 void capture_pack_chunk(
 	struct capture_packer *p, enum capture_chunk_type type, struct str raw, struct strbuf *out);
