@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "agent/allowance.h"
+#include "agent/memory.h"
 #include "agent/metrics.h"
 #include "agent/receiver.h"
 #include "agent/rights.h"
@@ -45,10 +46,24 @@
 #define LOOK_NS	 SECOND_NS
 /* After a recording failed to start. */
 #define RETRY_NS (10 * SECOND_NS)
-/* The part of the memory that the names of one program may take: two segments need the rest. */
-#define NAMES_PART 6
-/* The part that names leave free, for samples that come meanwhile. */
-#define RESERVE_PART 16
+/*
+ * Memory that is kept free for the start of the next segment, without its rings: this part of all,
+ * and no less than that.
+ */
+#define RESERVE_PART  6
+#define RESERVE_BYTES ((uint64_t)8 << 20)
+/* The most that names may take, the least they are resolved with, and what samples keep then. */
+#define NAMES_PART	 3
+#define NAMES_LEAST_PART 8
+#define SAMPLES_PART	 16
+/* A segment that may grow by less than this is ended in time. */
+#define TIGHT_PART 64
+/* What a segment may still take while it waits for memory for its names, and how long it does. */
+#define WAITING_BYTES ((uint64_t)1 << 20)
+#define WAITING_NS    (30 * SECOND_NS)
+/* The tables of one program may take half of the memory for names; less, after a refusal. */
+#define OBJECT_HALVINGS 1
+#define REFUSALS_MAX	3
 /* One samples, one is about to, and others resolve names. */
 #define SEGMENTS_MAX 8
 
@@ -70,8 +85,14 @@ struct agent {
 	uint64_t send_ns;		    /* and send, with nothing saved */
 	uint64_t ended_cpu_ns;		    /* of processes that have ended */
 	uint64_t told_dropped, told_broken; /* in the notes of segments */
-	uint64_t ended_peak_bytes;	    /* with that of a segment that has just ended */
-	bool is_sampling;		    /* some segment has begun to */
+	uint64_t free_bytes;		    /* of memory, neither taken nor promised */
+	size_t samplers;		    /* segments that take samples */
+	uint64_t need_bytes;		    /* what one needs, as far as seen */
+	uint64_t growth_bytes; /* what those that take samples may need to have as much */
+	uint64_t tight_ns;     /* when one was last about to have no more memory */
+	uint32_t refusals;     /* of memory for names, since settings were read */
+	bool is_refused;       /* memory for samples was, since the last look */
+	bool is_sampling;      /* some segment has begun to */
 	bool is_ending;
 	struct error *failure; /* the first recording's */
 };
@@ -111,74 +132,209 @@ static uint64_t process_cpu_ns(pid_t pid)
 	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
 }
 
-/* Without what it shares: pages of files, and rings, which are counted by their size. */
-static uint64_t process_memory_bytes(pid_t pid)
+/* Adds a process; returns the most memory that it can have with that limit of mapped bytes. */
+static uint64_t add_process(struct agent_metrics *m, pid_t pid, uint64_t limit_bytes)
 {
-	char path[64];
-	unsigned long long size, resident = 0, shared = 0;
+	struct memory_use use = memory_of(pid);
 
-	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
-	FILE *f = fopen(path, "re");
-
-	if (!f)
-		return 0;
-	if (fscanf(f, "%llu %llu %llu", &size, &resident, &shared) != 3 || shared > resident)
-		resident = shared = 0;
-	fclose(f);
-	return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-static void add_process(struct agent_metrics *m, pid_t pid)
-{
 	m->own_cpu_ns += process_cpu_ns(pid);
-	m->memory_bytes += process_memory_bytes(pid);
+	m->memory_bytes += use.resident_bytes;
+	return memory_most(use, limit_bytes);
 }
 
-/* What the names of one program may take now; never 0, which would be no limit. */
-static uint64_t names_memory(const struct agent *a)
+static bool takes_samples(const struct segment *s)
 {
-	uint64_t most = a->allowance.memory_most, part = most / NAMES_PART;
-	uint64_t used = a->metrics.memory_bytes + most / RESERVE_PART;
-	uint64_t left = used < most ? most - used : 1;
-
-	return left < part ? left : part;
+	return s->pid && s->shared->is_sampling && !s->shared->has_ended;
 }
 
+/* For the next segment. */
+static uint64_t reserve_bytes(const struct agent *a)
+{
+	uint64_t part = a->allowance.memory_most / RESERVE_PART;
+
+	return part > RESERVE_BYTES ? part : RESERVE_BYTES;
+}
+
+/* What a segment needs that was seen with so much: a table that grows is there twice for a moment. */
+static uint64_t need_of(uint64_t mapped_bytes)
+{
+	return mapped_bytes / 4 * 5;
+}
+
+static void add_sampler(struct agent *a, struct segment *s)
+{
+	s->mapped_bytes = memory_of(s->pid).mapped_bytes;
+	a->samplers++;
+	if (a->need_bytes < need_of(s->mapped_bytes))
+		a->need_bytes = need_of(s->mapped_bytes);
+	a->growth_bytes += a->need_bytes - s->mapped_bytes;
+}
+
+/*
+ * Adds up what processes have, and what they may take in addition: one that takes samples gets a
+ * part of what is free anew each time.
+ */
 static void measure(struct agent *a)
 {
 	struct agent_metrics *m = &a->metrics;
+	uint64_t most = a->allowance.memory_most, taken, ring_bytes = 0;
+	bool is_starting = false;
 
 	m->own_cpu_ns = a->ended_cpu_ns;
 	m->memory_bytes = 0;
-	add_process(m, getpid());
+	a->samplers = 0;
+	a->growth_bytes = 0;
+	taken = add_process(m, getpid(), 0);
 	if (a->sender.child)
-		add_process(m, a->sender.child);
+		taken += add_process(m, a->sender.child, a->sender.limit_bytes);
 	for (size_t i = 0; i < SEGMENTS_MAX; i++) {
-		const struct segment *s = &a->segments[i];
+		struct segment *s = &a->segments[i];
 
 		if (s->pid == 0)
 			continue;
-		add_process(m, s->pid);
-		if (!s->shared->has_ended)
-			m->memory_bytes += s->shared->ring_bytes;
+		if (takes_samples(s))
+			add_sampler(a, s);
+		else
+			is_starting |= !s->shared->has_ended;
+		taken += add_process(m, s->pid, takes_samples(s) ? 0 : s->limit_bytes);
+		if (s->shared->has_ended)
+			continue;
+		ring_bytes = s->shared->ring_bytes;
+		m->memory_bytes += ring_bytes;
+		taken += ring_bytes;
 	}
+	/* The next segment's rings are as large as this one's. */
+	if (!is_starting)
+		taken += reserve_bytes(a) + ring_bytes;
+	a->free_bytes = taken < most ? most - taken : 0;
 	if (m->memory_bytes > m->memory_peak)
 		m->memory_peak = m->memory_bytes;
-	for (size_t i = 0; i < SEGMENTS_MAX; i++) {
-		if (a->segments[i].pid)
-			a->segments[i].shared->names_memory_max = names_memory(a);
-	}
 }
 
-/* Names take memory for a moment, which may fall between two looks. */
+/*
+ * Names take memory for a moment, which may fall between two looks.  What others have now may not
+ * be what they had then, but all together never had more than they may.
+ */
 static void measure_peak(struct agent *a, const struct segment_shared *ended)
 {
 	struct agent_metrics *m = &a->metrics;
 
 	measure(a);
-	a->ended_peak_bytes = m->memory_bytes + ended->peak_bytes;
-	if (a->ended_peak_bytes > m->memory_peak)
-		m->memory_peak = a->ended_peak_bytes;
+	uint64_t peak_bytes = m->memory_bytes + ended->peak_bytes;
+
+	if (peak_bytes > a->allowance.memory_most)
+		peak_bytes = a->allowance.memory_most;
+	if (peak_bytes > m->memory_peak)
+		m->memory_peak = peak_bytes;
+}
+
+/* ---- memory that may be taken ---- */
+
+static void limit_segment(struct segment *s, uint64_t more_bytes)
+{
+	s->limit_bytes = memory_of(s->pid).mapped_bytes + more_bytes;
+	(void)memory_limit(s->pid, s->limit_bytes);
+}
+
+/* Those that take samples get so much more each. */
+static void limit_samplers(struct agent *a, uint64_t more_bytes)
+{
+	for (size_t i = 0; i < SEGMENTS_MAX; i++)
+		if (takes_samples(&a->segments[i]))
+			limit_segment(&a->segments[i], more_bytes);
+}
+
+/* The limit of a segment that is about to begin: what was kept free, and its part of the rest. */
+static uint64_t limit_of_next(struct agent *a)
+{
+	measure(a);
+	uint64_t share = a->free_bytes / (a->samplers + 1);
+
+	limit_samplers(a, share);
+	return memory_of(getpid()).mapped_bytes + reserve_bytes(a) + share;
+}
+
+/* The oldest segment that has all but names; NULL: there is none. */
+static struct segment *next_to_name(struct agent *a)
+{
+	struct segment *next = NULL;
+
+	for (size_t i = 0; i < SEGMENTS_MAX; i++) {
+		struct segment *s = &a->segments[i];
+
+		if (s->pid && s->shared->is_whole && s->shared->grant == SEGMENT_WAITS &&
+			(!next || s->from_ns < next->from_ns))
+			next = s;
+	}
+	return next;
+}
+
+static struct segment *being_named(struct agent *a)
+{
+	for (size_t i = 0; i < SEGMENTS_MAX; i++)
+		if (a->segments[i].pid && a->segments[i].shared->grant == SEGMENT_NAMES)
+			return &a->segments[i];
+	return NULL;
+}
+
+static void grant(struct segment *s, enum segment_grant value)
+{
+	__atomic_store_n(&s->shared->grant, value, __ATOMIC_RELEASE);
+}
+
+/* What names may take now; 0: there is not enough. */
+static uint64_t names_bytes(const struct agent *a)
+{
+	uint64_t most = a->allowance.memory_most, samples = most / SAMPLES_PART + a->growth_bytes;
+	uint64_t free = a->free_bytes > samples ? a->free_bytes - samples : 0;
+
+	if (free < most / NAMES_LEAST_PART)
+		return 0;
+	return free < most / NAMES_PART ? free : most / NAMES_PART;
+}
+
+/* Lets one segment at a time resolve its names, once there is memory, or do without. */
+static void grant_names(struct agent *a, uint64_t now_ns)
+{
+	struct segment *next = next_to_name(a);
+	uint64_t patience_ns =
+		a->settings.every_ns / 2 < WAITING_NS ? a->settings.every_ns / 2 : WAITING_NS;
+
+	if (!next)
+		return;
+	if (next->waits_since_ns == 0) {
+		next->waits_since_ns = now_ns;
+		a->need_bytes = need_of(next->mapped_bytes);
+		limit_segment(next, WAITING_BYTES);
+	}
+	if (being_named(a))
+		return;
+	measure(a);
+	uint64_t bytes = names_bytes(a);
+
+	if (bytes > 0) {
+		limit_segment(next, bytes);
+		next->shared->object_memory_max = bytes >> (OBJECT_HALVINGS + a->refusals);
+		grant(next, SEGMENT_NAMES);
+	} else if (a->is_ending || a->allowance.is_paused ||
+		   now_ns >= next->waits_since_ns + patience_ns) {
+		grant(next, SEGMENT_NAMELESS);
+	}
+}
+
+/*
+ * Whether a segment is about to have no more memory for samples.  Names that are being resolved go
+ * first: the file is whole without them.
+ */
+static bool is_tight(struct agent *a)
+{
+	struct segment *named = being_named(a);
+
+	if (a->samplers == 0 || a->free_bytes >= a->allowance.memory_most / TIGHT_PART)
+		return false;
+	if (named)
+		kill(named->pid, SIGKILL);
+	return !named;
 }
 
 /* ---- metrics ---- */
@@ -238,7 +394,7 @@ static void begin_segment(struct agent *a, struct segment *s, uint64_t from_ns)
 	if (a->last_until_ns > 0 && from_ns > a->last_until_ns)
 		news.paused_ns = from_ns - a->last_until_ns;
 	struct error *err = segment_start(s, &a->spool, &a->settings, from_ns,
-		from_ns + a->settings.every_ns, &news, &a->hooks.segment);
+		from_ns + a->settings.every_ns, &news, limit_of_next(a), &a->hooks.segment);
 
 	if (err) {
 		say(a, "%s; trying again in %d s", err->message, (int)(RETRY_NS / SECOND_NS));
@@ -258,12 +414,33 @@ static uint64_t lead_ns(const struct agent *a)
 	return a->settings.every_ns / 2 < LEAD_NS ? a->settings.every_ns / 2 : LEAD_NS;
 }
 
+static bool has_segments(const struct agent *a)
+{
+	for (size_t i = 0; i < SEGMENTS_MAX; i++)
+		if (a->segments[i].pid)
+			return true;
+	return false;
+}
+
+/*
+ * Whether the next segment must wait, with a gap in the samples, until another has ended: it will
+ * take about as much memory as the last one.  A single one begins with however little there is.
+ */
+static bool is_without_room(struct agent *a)
+{
+	if (!has_segments(a))
+		return false;
+	measure(a);
+	return a->free_bytes == 0 ||
+	       a->free_bytes + reserve_bytes(a) < a->need_bytes + a->growth_bytes;
+}
+
 static void plan(struct agent *a, uint64_t now_ns)
 {
 	struct segment *s = free_place(a);
 
 	if (a->is_ending || a->allowance.is_paused || !s || now_ns < a->retry_ns ||
-		now_ns + lead_ns(a) < a->last_until_ns)
+		now_ns + lead_ns(a) < a->last_until_ns || is_without_room(a))
 		return;
 	begin_segment(a, s, a->last_until_ns > now_ns ? a->last_until_ns : now_ns + FIRST_NS);
 }
@@ -313,12 +490,14 @@ static void tell_failure(struct agent *a, const struct segment *s, int status)
 			"a segment's process was killed by signal %d (%s); its samples up to then "
 			"are kept",
 			WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else if (memory_was_refused(status))
+		say(a, "a segment ended early, as it took too much of the agent's memory");
 	else if (problem[0] && (s->shared->is_sampling || a->is_sampling))
 		say(a, "%s", problem);
 	if (s->shared->is_sampling)
 		return;
 	/* It may be for a reason that lasts: without rights there is nothing to wait for. */
-	if (!a->is_sampling && !a->failure)
+	if (!a->is_sampling && !a->failure && !memory_was_refused(status))
 		a->failure = error_new(ERROR_UNSUPPORTED, "%s",
 			problem[0] ? problem : "the recording could not begin");
 	a->retry_ns = clock_monotonic_ns() + RETRY_NS;
@@ -333,6 +512,28 @@ static void limit_spool(struct agent *a)
 		a->settings.keep_ns > 0 ? (int64_t)(now_s - keep_s) : INT64_MIN);
 }
 
+/* The process of a segment ended before its names were written. */
+static void leave_names(struct agent *a, const struct segment *s, int status)
+{
+	char *path = spool_temporary_path(&a->spool, s->name);
+	char *named = segment_named_path(path);
+
+	a->metrics.segments_nameless++;
+	unlink(named);
+	free(named);
+	free(path);
+	if (memory_was_refused(status)) {
+		a->refusals++;
+		say(a, "names of a segment were left out: they took too much of the agent's "
+		       "memory");
+	} else if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL) {
+		say(a, "names of a segment were left out: its process was killed by signal %d (%s)",
+			WTERMSIG(status), strsignal(WTERMSIG(status)));
+	} else if (s->shared->problem[0]) {
+		say(a, "names of a segment were left out: %s", s->shared->problem);
+	}
+}
+
 static void take_segment(struct agent *a, struct segment *s, int status)
 {
 	struct agent_metrics *m = &a->metrics;
@@ -344,7 +545,9 @@ static void take_segment(struct agent *a, struct segment *s, int status)
 	m->late_ns += shared->late_ns;
 	a->is_sampling |= shared->is_sampling;
 	measure_peak(a, shared);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+	if (shared->is_whole && !shared->has_names)
+		leave_names(a, s, status);
+	if (shared->is_whole || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) {
 		uint64_t before = a->spool.bytes;
 		struct error *err = shared->is_empty ? NULL : spool_take(&a->spool, s->name);
 
@@ -355,6 +558,9 @@ static void take_segment(struct agent *a, struct segment *s, int status)
 		m->segment_bytes += a->spool.bytes - before;
 		error_destroy(err);
 	} else {
+		a->is_refused |= memory_was_refused(status);
+		if (memory_was_refused(status) && a->need_bytes < need_of(s->limit_bytes))
+			a->need_bytes = need_of(s->limit_bytes);
 		tell_failure(a, s, status);
 		recover(a, s);
 	}
@@ -383,18 +589,37 @@ static void reap(struct agent *a, int flags)
 
 /* ---- the budget ---- */
 
+/* What the processes have, and more than they may if they would have taken more. */
+static uint64_t memory_wanted(struct agent *a, uint64_t now_ns)
+{
+	uint64_t most = a->allowance.memory_most, bytes = a->metrics.memory_bytes;
+	bool is_over = a->refusals >= REFUSALS_MAX;
+
+	if (is_over)
+		a->refusals = 0;
+	if (is_tight(a)) {
+		/* A new segment begins with less; if that is soon tight again, it does not help. */
+		is_over |= a->tight_ns && now_ns < a->tight_ns + a->settings.every_ns;
+		a->tight_ns = now_ns;
+		cut(a, now_ns);
+	}
+	if (a->is_refused)
+		bytes = 2 * most + 1;
+	else if (is_over && bytes <= most)
+		bytes = most + 1;
+	a->is_refused = false;
+	return bytes;
+}
+
 static void watch_cost(struct agent *a, uint64_t now_ns)
 {
 	struct allowance *w = &a->allowance;
 
 	measure(a);
-	uint64_t memory_bytes = a->metrics.memory_bytes > a->ended_peak_bytes
-					? a->metrics.memory_bytes
-					: a->ended_peak_bytes;
+	limit_samplers(a, a->samplers ? a->free_bytes / a->samplers : 0);
+	uint64_t memory_bytes = memory_wanted(a, now_ns);
 	enum allowance_change change =
 		allowance_look(w, now_ns, a->metrics.own_cpu_ns, memory_bytes);
-
-	a->ended_peak_bytes = 0;
 
 	switch (change) {
 	case ALLOWANCE_SAME:
@@ -405,15 +630,16 @@ static void watch_cost(struct agent *a, uint64_t now_ns)
 		break;
 	case ALLOWANCE_NAMES:
 		say(a,
-			"names are left to 'sonde symbolize' from now on, as they took the memory "
-			"to %.1f MiB",
-			(double)memory_bytes / (1 << 20));
+			"names are left to 'sonde symbolize' from now on, as memory is short: %.1f "
+			"MiB",
+			(double)a->metrics.memory_bytes / (1 << 20));
 		break;
 	case ALLOWANCE_PAUSE:
 		say(a,
 			"sampling pauses, by the budget: %.1f MiB of memory, %.3f s of CPU time so "
 			"far",
-			(double)memory_bytes / (1 << 20), (double)a->metrics.own_cpu_ns / 1e9);
+			(double)a->metrics.memory_bytes / (1 << 20),
+			(double)a->metrics.own_cpu_ns / 1e9);
 		break;
 	case ALLOWANCE_RESUME:
 		say(a, "sampling goes on, with %.3g samples a second of CPU time",
@@ -432,7 +658,7 @@ static double cpu_share(const struct agent_settings *settings)
 		       : allowance_cpu_share((uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-static uint64_t memory_most(const struct agent_settings *settings)
+static uint64_t memory_limit_of(const struct agent_settings *settings)
 {
 	return settings->memory_bytes > 0
 		       ? settings->memory_bytes
@@ -496,7 +722,8 @@ static void reload(struct agent *a, uint64_t now_ns)
 
 	a->settings = settings;
 	a->sender.target = target_of(a);
-	allowance_set(&a->allowance, cpu_share(&settings), memory_most(&settings));
+	allowance_set(&a->allowance, cpu_share(&settings), memory_limit_of(&settings));
+	a->refusals = 0;
 	say(a, "settings were read again");
 	if (is_other)
 		cut(a, now_ns);
@@ -512,7 +739,7 @@ static void send_waiting(struct agent *a, uint64_t now_ns)
 {
 	if (a->allowance.saved_ns < 0 && now_ns < a->send_ns)
 		return;
-	sender_look(&a->sender, &a->spool, now_ns);
+	sender_look(&a->sender, &a->spool, now_ns, a->free_bytes);
 	if (a->sender.child)
 		a->send_ns = now_ns + a->settings.every_ns / 2;
 }
@@ -537,14 +764,6 @@ static void take_signals(struct agent *a, uint64_t now_ns)
 			end(a);
 }
 
-static bool has_segments(const struct agent *a)
-{
-	for (size_t i = 0; i < SEGMENTS_MAX; i++)
-		if (a->segments[i].pid)
-			return true;
-	return false;
-}
-
 static void run(struct agent *a)
 {
 	struct pollfd polled = {.fd = a->signal_fd, .events = POLLIN};
@@ -560,6 +779,7 @@ static void run(struct agent *a)
 			/* Others go on sending while sampling pauses. */
 			limit_spool(a);
 		}
+		grant_names(a, now_ns);
 		send_waiting(a, now_ns);
 		if (now_ns >= a->metrics_ns)
 			write_metrics(a, now_ns);
@@ -639,6 +859,8 @@ static void close_all(struct agent *a)
 /* Of what works all the same: a network of one's own may be safe. */
 static void warn(const struct agent *a)
 {
+	if (!memory_can_limit())
+		say(a, "memory is watched, but the system refuses to limit it (prlimit)");
 	const struct clickhouse_options access = target_of(a).access;
 	struct store *store = NULL;
 	struct error *err = store_open(a->settings.store, &access, &store);
@@ -664,7 +886,7 @@ struct error *agent_run(const struct agent_settings *settings, const struct agen
 	err = open_all(&a, &before);
 	if (!err) {
 		measure(&a);
-		allowance_init(&a.allowance, cpu_share(settings), memory_most(settings),
+		allowance_init(&a.allowance, cpu_share(settings), memory_limit_of(settings),
 			clock_monotonic_ns(), a.metrics.own_cpu_ns);
 		say(&a,
 			"sampling all processes, segments go to %s; at most %.3g %% of a CPU and "

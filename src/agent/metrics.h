@@ -14,7 +14,7 @@
 struct agent_metrics {
 	/* Totals since the start, of finished segments. */
 	uint64_t samples, lost, truncated;
-	uint64_t segments, segments_broken, segment_bytes;
+	uint64_t segments, segments_broken, segments_nameless, segment_bytes;
 	uint64_t segments_sent, sent_bytes, store_errors;
 	uint64_t segments_dropped, dropped_bytes;
 	uint64_t halvings, pauses, paused_ns, late_ns;

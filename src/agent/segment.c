@@ -5,6 +5,7 @@
 #include "agent/segment.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,8 +14,10 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "agent/memory.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "record/recorder.h"
@@ -25,6 +28,13 @@
  */
 #define PATIENCE_NS    (SECOND_NS / 8)
 #define NAMES_NICENESS 0
+/* How often a segment looks whether it may resolve names. */
+#define GRANT_LOOK_NS 20000000
+
+char *segment_named_path(const char *path)
+{
+	return xasprintf("%s.named", path);
+}
 
 /* ---- the child ---- */
 
@@ -78,29 +88,10 @@ static void write_news(struct capture_writer *w, const struct segment_news *news
 		"processes of earlier segments ended early");
 }
 
-/* The peak of what this process has for itself: without pages of files. */
-static uint64_t own_peak_bytes(void)
+static void write_names(struct recorder *recorder, const struct segment_shared *shared, bool later,
+	const struct segment_hooks *hooks)
 {
-	unsigned long long peak_kb = 0, file_kb = 0, shared_kb = 0;
-	FILE *f = fopen("/proc/self/status", "re");
-	char line[256];
-
-	while (f && fgets(line, sizeof(line), f)) {
-		(void)sscanf(line, "VmHWM: %llu", &peak_kb);
-		(void)sscanf(line, "RssFile: %llu", &file_kb);
-		(void)sscanf(line, "RssShmem: %llu", &shared_kb);
-	}
-	if (f)
-		fclose(f);
-	return peak_kb > file_kb + shared_kb ? (peak_kb - file_kb - shared_kb) << 10 : 0;
-}
-
-static void write_names(struct recorder *recorder, const struct spool *spool,
-	const struct segment_shared *shared, bool later, const struct segment_hooks *hooks)
-{
-	spool_await_names(spool);
-	size_t left = hooks->names(
-		recorder, later, __atomic_load_n(&shared->names_memory_max, __ATOMIC_RELAXED));
+	size_t left = hooks->names(recorder, later, shared->object_memory_max);
 
 	if (left > 0)
 		note(recorder_writer(recorder), left,
@@ -108,11 +99,52 @@ static void write_names(struct recorder *recorder, const struct spool *spool,
 			"take much of the agent's memory");
 }
 
+/* Waits until the agent has decided whether there is memory for names; false: there is none. */
+static bool await_memory(const struct segment_shared *shared)
+{
+	const struct timespec pause = {.tv_nsec = GRANT_LOOK_NS};
+	enum segment_grant grant;
+
+	while ((grant = __atomic_load_n(&shared->grant, __ATOMIC_ACQUIRE)) == SEGMENT_WAITS)
+		nanosleep(&pause, NULL);
+	return grant == SEGMENT_NAMES;
+}
+
+/* If memory is refused, the agent says what that means. */
+static void be_silent(void)
+{
+	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (nowhere >= 0)
+		(void)dup2(nowhere, STDERR_FILENO);
+}
+
+/* Replaces the file, which is whole, by one with names as well. */
+static struct error *add_names(struct recorder *recorder, const char *named, const char *path,
+	struct segment_shared *shared, bool later, const struct segment_hooks *hooks)
+{
+	if (!await_memory(shared)) {
+		recorder_abandon(recorder);
+		return NULL;
+	}
+	/* Names can wait; samples could not. */
+	(void)setpriority(PRIO_PROCESS, 0, NAMES_NICENESS);
+	be_silent();
+	write_names(recorder, shared, later, hooks);
+	struct error *err = recorder_finish(recorder, NULL);
+
+	shared->peak_bytes = memory_own_peak();
+	if (!err && rename(named, path) != 0)
+		err = error_system(errno, "cannot rename %s", named);
+	shared->has_names = !err;
+	return err;
+}
+
 static void finish(struct recorder *recorder, const struct recorder_result *result,
-	const struct spool *spool, struct segment_shared *shared, const struct segment_news *news,
+	const char *path, struct segment_shared *shared, const struct segment_news *news,
 	bool no_symbols, const struct segment_hooks *hooks)
 {
-	uint64_t size;
+	char *named = segment_named_path(path);
 
 	shared->samples = result->samples;
 	shared->lost = result->counters[CAPTURE_LOST_RING];
@@ -124,22 +156,22 @@ static void finish(struct recorder *recorder, const struct recorder_result *resu
 		recorder_abandon(recorder);
 		_exit(0);
 	}
-	/* Names can wait; samples could not. */
-	(void)setpriority(PRIO_PROCESS, 0, NAMES_NICENESS);
-	write_names(recorder, spool, shared, no_symbols || news->leaves_names, hooks);
-	struct error *err = recorder_finish(recorder, &size);
+	struct error *err = capture_writer_secure(recorder_writer(recorder), named,
+		STR("the agent left all names to sonde symbolize, for lack of memory"));
 
-	shared->peak_bytes = own_peak_bytes();
-
+	shared->peak_bytes = memory_own_peak();
+	shared->is_whole = !err;
+	if (!err)
+		err = add_names(
+			recorder, named, path, shared, no_symbols || news->leaves_names, hooks);
 	if (err)
 		snprintf(shared->problem, sizeof(shared->problem), "%s", err->message);
 	_exit(err ? 1 : 0);
 }
 
 /* Does not return. */
-static void record(const struct recorder_options *options, const struct spool *spool,
-	struct segment_shared *shared, const struct segment_news *news, bool no_symbols,
-	const struct segment_hooks *hooks)
+static void record(const struct recorder_options *options, struct segment_shared *shared,
+	const struct segment_news *news, bool no_symbols, const struct segment_hooks *hooks)
 {
 	struct recorder_result result;
 	struct recorder *recorder;
@@ -155,7 +187,7 @@ static void record(const struct recorder_options *options, const struct spool *s
 		_exit(1);
 	}
 	write_news(recorder_writer(recorder), news);
-	finish(recorder, &result, spool, shared, news, no_symbols, hooks);
+	finish(recorder, &result, options->output, shared, news, no_symbols, hooks);
 }
 
 /* ---- the parent ---- */
@@ -184,7 +216,7 @@ static struct recorder_options options_of(const struct agent_settings *settings,
 
 struct error *segment_start(struct segment *s, struct spool *spool,
 	const struct agent_settings *settings, uint64_t from_ns, uint64_t until_ns,
-	const struct segment_news *news, const struct segment_hooks *hooks)
+	const struct segment_news *news, uint64_t limit_bytes, const struct segment_hooks *hooks)
 {
 	uint64_t now_ns = clock_monotonic_ns(), ahead_ns = from_ns > now_ns ? from_ns - now_ns : 0;
 	pid_t parent = getpid();
@@ -198,6 +230,7 @@ struct error *segment_start(struct segment *s, struct spool *spool,
 		.from_ns = from_ns,
 		.begun_ns = now_ns,
 		.halvings = news->halvings,
+		.limit_bytes = limit_bytes,
 		.shared = shared};
 	char *path = spool_temporary_path(spool, s->name);
 	struct recorder_options options =
@@ -211,7 +244,9 @@ struct error *segment_start(struct segment *s, struct spool *spool,
 		signal(SIGHUP, SIG_IGN);
 		prctl(PR_SET_NAME, "sonde-agent");
 		spool_leave_lock(spool);
-		record(&options, spool, shared, news, settings->no_symbols, hooks);
+		memory_small_stacks();
+		(void)memory_limit(0, limit_bytes);
+		record(&options, shared, news, settings->no_symbols, hooks);
 	}
 	int code = errno;
 

@@ -21,7 +21,7 @@ struct recorder;
 
 /*
  * Resolves names (cli/record_names.h), which the room cannot do itself.  Returns how many programs
- * and libraries were left out, as their names would take more than memory_max.
+ * and libraries were left out, as the names of each would take more than memory_max.
  */
 typedef size_t segment_names_fn(struct recorder *recorder, bool later, uint64_t memory_max);
 
@@ -30,16 +30,30 @@ struct segment_hooks {
 	void (*say)(const char *line); /* a message for the user */
 };
 
+/* Whether a segment may resolve names. */
+enum segment_grant {
+	SEGMENT_WAITS,
+	SEGMENT_NAMES,	 /* it may */
+	SEGMENT_NAMELESS /* it must do without */
+};
+
 /* In memory that both processes share. */
 struct segment_shared {
-	/* Set by the parent: a time at least a second to come; what names of a program may take. */
-	uint64_t until_ns, names_memory_max;
+	uint64_t until_ns; /* set by the parent, to a time at least a second to come */
+	/*
+	 * Set by the parent when the child has written all but names: what those of one program may
+	 * take, and then whether they may be resolved.
+	 */
+	uint64_t object_memory_max;
+	enum segment_grant grant;
 	/* Set by the child: */
 	uint64_t ring_bytes;
 	uint64_t samples, lost, truncated, late_ns;
-	uint64_t peak_bytes; /* of its memory, at the end */
+	uint64_t peak_bytes; /* of its memory, so far */
 	bool is_sampling;    /* samples are being taken, or were */
 	bool has_ended;	     /* sampling is over, names follow */
+	bool is_whole;	     /* the file is, even if the process ends now */
+	bool has_names;	     /* and has those that could be resolved */
 	bool is_empty;	     /* it was stopped before sampling began: there is no file */
 	char problem[256];
 };
@@ -49,6 +63,9 @@ struct segment {
 	char *name;
 	uint64_t from_ns; /* CLOCK_MONOTONIC */
 	uint64_t begun_ns;
+	uint64_t waits_since_ns; /* for memory for its names; 0: not yet */
+	uint64_t limit_bytes;	 /* of its mapped memory (memory.h) */
+	uint64_t mapped_bytes;	 /* while it took samples, when last seen */
 	uint32_t halvings;
 	struct segment_shared *shared;
 };
@@ -63,12 +80,15 @@ struct segment_news {
 };
 
 /*
- * Starts the process of a segment in the spool from from_ns until until_ns.  The parent gets a
- * SIGCHLD when it is whole, in the spool's folder for temporary files, or has failed.
+ * Starts the process of a segment in the spool from from_ns until until_ns, with that limit of its
+ * memory.  The parent gets a SIGCHLD when it is whole, in the spool's folder for temporary files,
+ * or has failed.  Names are written to a copy, which then replaces the file.
  */
 must_use struct error *segment_start(struct segment *s, struct spool *spool,
 	const struct agent_settings *settings, uint64_t from_ns, uint64_t until_ns,
-	const struct segment_news *news, const struct segment_hooks *hooks);
+	const struct segment_news *news, uint64_t limit_bytes, const struct segment_hooks *hooks);
+/* The path of that copy, to be freed. */
+char *segment_named_path(const char *path);
 /* Ends the sampling now. */
 void segment_stop(const struct segment *s);
 /* Ends it at another time, at least a second to come. */

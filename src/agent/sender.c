@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/memory.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/hash.h"
@@ -28,6 +29,9 @@
 #define BACK_OFF_NS	 SECOND_NS
 #define BACK_OFF_MOST	 (300 * SECOND_NS)
 #define SEND_SECONDS_MAX 300
+/* What the child may take beyond what the agent has: at first, and how often that is doubled. */
+#define MEMORY_BYTES ((uint64_t)8 << 20)
+#define REFUSALS_MAX 3
 
 /* Of the process that sends. */
 enum { STATUS_LATER = 1, STATUS_UNREADABLE };
@@ -147,7 +151,9 @@ static struct error *push_to_servers(
 {
 	struct store *store = NULL;
 	struct profile *profile = NULL;
-	struct error *err = profile_read(path, NULL, &profile);
+	/* With one thread, as each has memory of its own. */
+	const struct read_options options = {.jobs = 1};
+	struct error *err = profile_read_with(path, &options, &profile);
 
 	/* A lack of memory or of descriptors passes; a file that is gone stays gone. */
 	*is_unreadable = err && (err->kind != ERROR_SYSTEM || err->code == ENOENT);
@@ -213,6 +219,8 @@ static void send_in_child(
 	if (getppid() != parent)
 		_exit(STATUS_LATER);
 	spool_leave_lock(spool);
+	memory_small_stacks();
+	(void)memory_limit(0, s->limit_bytes);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	/* A store that never answers must not hold the spool for ever. */
@@ -233,9 +241,12 @@ static void back_off(struct sender *s, uint64_t now_ns)
 	s->next_ns = now_ns + sender_back_off_ns(s->failures, random_share());
 }
 
-void sender_look(struct sender *s, struct spool *spool, uint64_t now_ns)
+void sender_look(struct sender *s, struct spool *spool, uint64_t now_ns, uint64_t free_bytes)
 {
-	if (!s->target.store || s->child || spool->entries.count == 0 || now_ns < s->next_ns)
+	uint64_t memory_bytes = MEMORY_BYTES << s->refusals;
+
+	if (!s->target.store || s->child || spool->entries.count == 0 || now_ns < s->next_ns ||
+		free_bytes < memory_bytes)
 		return;
 	const struct spool_entry *oldest = &spool->entries.data[0];
 	uint64_t age_ns = clock_unix_ns() - (uint64_t)oldest->time_s * SECOND_NS;
@@ -244,6 +255,8 @@ void sender_look(struct sender *s, struct spool *spool, uint64_t now_ns)
 	if (s->failures == 0 && spool->entries.count == 1 && age_ns < s->phase_ns)
 		return;
 	char *path = spool_path(spool, oldest->name);
+
+	s->limit_bytes = memory_of(getpid()).mapped_bytes + memory_bytes;
 	pid_t parent = getpid(), pid = fork();
 
 	if (pid == 0)
@@ -259,15 +272,30 @@ void sender_look(struct sender *s, struct spool *spool, uint64_t now_ns)
 }
 
 /* Done with the segment that was sent, or never can be: removes it. */
-static struct error *leave(struct sender *s, struct spool *spool, bool is_sent)
+static struct error *leave(struct sender *s, struct spool *spool, bool is_sent, bool is_dropped)
 {
 	/* The limit may have dropped it meanwhile. */
 	for (size_t i = 0; i < spool->entries.count; i++)
 		if (strcmp(spool->entries.data[i].name, s->name) == 0) {
-			s->sent_bytes += is_sent ? spool->entries.data[i].bytes : 0;
+			uint64_t bytes = spool->entries.data[i].bytes;
+
+			s->sent_bytes += is_sent ? bytes : 0;
+			spool->dropped += is_dropped;
+			spool->dropped_bytes += is_dropped ? bytes : 0;
 			return spool_remove(spool, i);
 		}
 	return NULL;
+}
+
+/* Counts how often memory was refused for the segment; whether it is given up. */
+static bool is_too_large(struct sender *s, int status)
+{
+	s->refusals = memory_was_refused(status) ? s->refusals + 1 : 0;
+	if (s->refusals < REFUSALS_MAX)
+		return false;
+	s->refusals = 0;
+	s->say("a segment is dropped, as sending it takes too much of the agent's memory");
+	return true;
 }
 
 /* Says what the process could not say itself. */
@@ -292,13 +320,15 @@ void sender_stop(struct sender *s)
 void sender_ended(struct sender *s, struct spool *spool, int status, uint64_t now_ns)
 {
 	bool is_sent = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-	bool is_done = is_sent || (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_UNREADABLE);
+	bool is_dropped = is_too_large(s, status);
+	bool is_done = is_sent || is_dropped ||
+		       (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_UNREADABLE);
 	struct error *err = NULL;
 
 	s->sent += is_sent;
 	s->errors += !is_sent;
 	if (is_done)
-		err = leave(s, spool, is_sent);
+		err = leave(s, spool, is_sent, is_dropped);
 	else if (WIFSIGNALED(status))
 		err = death(s, WTERMSIG(status));
 	if (err)

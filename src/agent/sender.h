@@ -7,6 +7,9 @@
  *
  * Hosts send at different times: each waits a part of the interval that follows from its name.
  * After a failure the sender waits twice as long as before, with jitter, at most five minutes.
+ *
+ * The child may take only so much memory; if that does not suffice, the next one may take twice as
+ * much.  A segment for which three times in a row it does not is dropped.
  */
 
 #include <stdbool.h>
@@ -27,11 +30,13 @@ struct sender_target {
 
 struct sender {
 	struct sender_target target;
-	pid_t child;	   /* 0: none */
-	char *name;	   /* of the segment that it sends */
-	uint64_t phase_ns; /* a segment waits this long */
-	uint64_t next_ns;  /* not before, CLOCK_MONOTONIC */
-	uint32_t failures; /* in a row */
+	pid_t child;	      /* 0: none */
+	char *name;	      /* of the segment that it sends */
+	uint64_t phase_ns;    /* a segment waits this long */
+	uint64_t next_ns;     /* not before, CLOCK_MONOTONIC */
+	uint32_t failures;    /* in a row */
+	uint32_t refusals;    /* of memory, for this segment */
+	uint64_t limit_bytes; /* of the child's mapped memory (memory.h) */
 	void (*say)(const char *line);
 	uint64_t sent, sent_bytes, errors; /* so far */
 };
@@ -52,8 +57,8 @@ must_use struct error *sender_push(
 void sender_init(struct sender *s, const struct sender_target *target, uint64_t every_ns,
 	void (*say)(const char *line));
 void sender_deinit(struct sender *s);
-/* Starts sending if something waits and it is time. */
-void sender_look(struct sender *s, struct spool *spool, uint64_t now_ns);
+/* Starts sending if something waits, it is time, and free_bytes of memory suffice. */
+void sender_look(struct sender *s, struct spool *spool, uint64_t now_ns, uint64_t free_bytes);
 /* Ends sending; the segment stays. */
 void sender_stop(struct sender *s);
 /* Its child has ended, with that status of wait4. */

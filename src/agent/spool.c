@@ -22,7 +22,6 @@
 
 #define TEMPORARY "/.tmp"
 #define LOCK	  "/.lock"
-#define NAMES	  "/.names"
 
 static char *in(const struct spool *s, const char *name)
 {
@@ -154,17 +153,6 @@ struct error *spool_open(struct spool *s, const char *path)
 	if (err)
 		spool_close(s);
 	return err;
-}
-
-void spool_await_names(const struct spool *s)
-{
-	char *path = in(s, NAMES);
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-
-	free(path);
-	/* Without it, they only take more memory. */
-	while (fd >= 0 && flock(fd, LOCK_EX) != 0 && errno == EINTR)
-		continue;
 }
 
 void spool_leave_lock(struct spool *s)

@@ -7,7 +7,6 @@
  *	20261127T213348Z-000042.prof	a whole segment: start (UTC), a number; names sort by time
  *	.tmp/				segments being written, and nothing else
  *	.lock				locked by the agent that writes here
- *	.names				locked by the process that resolves names
  *
  * A segment is written in .tmp and renamed when it is whole.  Whatever a kill left in .tmp is
  * removed when the folder is opened.
@@ -34,7 +33,7 @@ struct spool {
 	VEC(struct spool_entry) entries; /* whole segments, oldest first */
 	uint64_t bytes;			 /* of all */
 	const char *under_way;		 /* the name of one that is being sent; NULL: none */
-	uint64_t dropped, dropped_bytes; /* by spool_limit, so far */
+	uint64_t dropped, dropped_bytes; /* by spool_limit and the sender, so far */
 	uint64_t removed_temporary;	 /* by spool_open */
 };
 
@@ -43,11 +42,6 @@ struct spool {
  * it.
  */
 must_use struct error *spool_open(struct spool *s, const char *path);
-/*
- * Waits until no other process of this spool resolves names, and has them wait until it ends: names
- * take memory.
- */
-void spool_await_names(const struct spool *s);
 /* Unlocks; a zeroed one is allowed. */
 void spool_close(struct spool *s);
 /* For a child process: the lock stays with the parent. */

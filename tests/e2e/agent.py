@@ -1,5 +1,6 @@
 """sonde agent: segments without gaps, per service; its spool, its budget, its rights, and how it ends."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -665,7 +666,7 @@ def outage(folder, spool_max):
 		is_gone = done.status == 1 and f"no profile of {service}" in done.err
 		found = 0 if is_gone else json.loads(harness.check(done).out)["total"]
 		words = [note for note in json.loads(harness.check(harness.sonde("report", "--store", url, "--format", "json")).out)["notes"]
-			if "older segments were dropped" in note["text"]]
+			if re.search("older segments? (was|were) dropped", note["text"])]
 	return waited, found, before, agent.metrics(), words
 
 
@@ -710,6 +711,36 @@ def peak_while(agent, condition):
 		peak = max(peak, sum(map(memory_of, (agent.process.pid, *children(agent.process.pid)))))
 		time.sleep(0.02)
 	return peak
+
+
+def many_functions(folder, count):
+	"""A program that works in the first of so many functions: tables of their names and starts take some 12 MiB."""
+	source, program = folder / "many.s", folder / "many"
+	source.write_text(".text\n.globl _start\n_start: jmp _start\n"
+		+ "".join(f".type f{i},@function\nf{i}: nop\n.size f{i},1\n" for i in range(count)))
+	harness.check(harness.run("cc", "-nostdlib", "-static", "-o", program, source, timeout=120 * harness.PATIENCE))
+	return program
+
+
+@harness.takes_long
+def test_memory_is_bounded(folder):
+	"""However large the tables of programs are, and however often segments begin. What is left out first are names, then
+	time between segments."""
+	recording.needs_root()
+	program, limit = many_functions(folder, 300000), 44 << 20
+	with contextlib.ExitStack() as stack:
+		for number in range(3):
+			stack.enter_context(Target(folder, shutil.copy(program, folder / f"many{number}")))
+		with Agent(folder, "--cpu-max", "100%", "--memory-max", "44M") as agent:
+			peak = peak_while(agent, lambda: agent.metrics_path.exists() and agent.metrics()["segments_written_total"] >= 6)
+			agent.end()
+		metrics = agent.metrics()
+	assert 10 << 20 < peak <= limit, (peak, metrics)
+	assert metrics["memory_peak_bytes"] <= limit and metrics["memory_limit_bytes"] == limit, metrics
+	assert metrics["samples_total"] > 50 and metrics["segments_broken_total"] <= 2, (metrics, agent.err())
+	notes = [note["text"] for path in agent.segments() for note in Recording(path).notes]
+	assert any("left" in text and "sonde symbolize" in text for text in notes), notes
+	assert not any("missing" in text or "damaged" in text for text in notes), notes
 
 
 @harness.takes_long

@@ -337,7 +337,7 @@ static void run_sender(struct sender *s, struct spool *spool, uint64_t now_ns)
 {
 	int status;
 
-	sender_look(s, spool, now_ns);
+	sender_look(s, spool, now_ns, (uint64_t)64 << 20);
 	assert_true(s->child > 0);
 	assert_int_equal(waitpid(s->child, &status, 0), s->child);
 	sender_ended(s, spool, status, now_ns);
@@ -363,7 +363,7 @@ static void test_sender(void **state)
 	assert_int_equal(s.errors, 1);
 	assert_int_equal(spool.entries.count, 2);
 	assert_true(s.next_ns > SECOND_NS);
-	sender_look(&s, &spool, SECOND_NS);
+	sender_look(&s, &spool, SECOND_NS, (uint64_t)64 << 20);
 	assert_int_equal(s.child, 0);
 	assert_int_equal(mkdir(to, 0700), 0);
 	run_sender(&s, &spool, s.next_ns);
@@ -505,7 +505,7 @@ static void test_hosts_take_turns(void **state)
 	assert_null(spool_open(&spool, folder));
 	put_segment(&spool, 5, 100);
 	s.phase_ns = 3600 * SECOND_NS;
-	sender_look(&s, &spool, SECOND_NS);
+	sender_look(&s, &spool, SECOND_NS, (uint64_t)64 << 20);
 	assert_int_equal(s.child, 0);
 	spool_close(&spool);
 	remove_folder(folder);
