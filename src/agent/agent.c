@@ -155,7 +155,7 @@ static uint64_t reserve_bytes(const struct agent *a)
 	return part > RESERVE_BYTES ? part : RESERVE_BYTES;
 }
 
-/* What a segment needs that was seen with so much: a table that grows is there twice for a moment. */
+/* What one needs that was seen with so much: a table that grows is there twice for a moment. */
 static uint64_t need_of(uint64_t mapped_bytes)
 {
 	return mapped_bytes / 4 * 5;
