@@ -1,8 +1,8 @@
 /*
- * Checks heads, the cheapest and most general first.
+ * Checks a request's head, the cheapest and most general conditions first.
  *
- * Without a token, anybody who can connect may send profiles: other users of the machine.  Pages of
- * other sites may not: a browser sends an Origin with each POST, and no browser is a client.
+ * Without a token, anybody who can connect may send profiles, so any user of the machine.  Web
+ * pages may not: browsers send an Origin with each POST, and no browser is a legitimate client.
  */
 #include "intake/check.h"
 
@@ -28,7 +28,7 @@ enum intake_path intake_path_of(struct str path)
 	return (enum intake_path)i;
 }
 
-/* Takes the name of a scheme off; false: the header is of another one. */
+/* Removes the scheme's name from the header; false: the header has another scheme. */
 static bool take_scheme(struct str *authorization, struct str scheme)
 {
 	if (authorization->size <= scheme.size ||
@@ -39,7 +39,7 @@ static bool take_scheme(struct str *authorization, struct str scheme)
 	return true;
 }
 
-/* Some clients know no other way than a user and a password (RFC 7617): any user will do. */
+/* Some clients support only a user and a password (RFC 7617).  Any user will do. */
 static bool is_password(struct str token, struct str credentials)
 {
 	struct strbuf text = {0};

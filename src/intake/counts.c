@@ -1,7 +1,7 @@
 /*
  * Counters of an intake, in the text format of prometheus.io/docs/instrumenting/exposition_formats.
- * Their labels are words of this program, never of a client, so they need no escapes and their
- * number is fixed.
+ * The values of their labels come from this program, never from a client, so they need no escaping
+ * and their number is fixed.
  */
 #include "intake/counts.h"
 

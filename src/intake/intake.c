@@ -2,14 +2,14 @@
  * The server, with libmicrohttpd, in two threads.
  *
  * One talks to clients.  It polls the library's epoll descriptor and an eventfd, never blocks, and
- * makes all calls of the library.  A request whose body has arrived is suspended and put in a queue
- * for the other thread, which reads one body after the other at a low priority (nice 10), gives the
- * profiles to keep, and puts the request in a queue back.  So metrics are answered while a large
- * profile is read.
+ * makes all calls to the library.  It suspends a request whose body has arrived, and puts it into a
+ * queue for the other thread.  That one reads one body after the other at a low priority (nice 10),
+ * passes the profiles to `keep`, and puts the request into a queue for the first.  So metrics are
+ * answered while a large profile is being read.
  *
- * Bounds: connections, bytes of a body and of all bodies that are here at a time, sizes of URL and
- * headers (the library's memory for a connection), and time: a request must arrive whole within
- * REQUEST_SECONDS, however slowly a client goes on sending.
+ * What is limited: connections; the bytes of one body, and of all bodies in memory; the size of URL
+ * and headers (the library's memory for a connection); and time, since a request must have arrived
+ * within REQUEST_SECONDS, however slowly a client goes on sending.
  */
 #include "intake/intake.h"
 
@@ -49,7 +49,7 @@
 #define EXCHANGE_SECONDS 600u
 #define TOKEN_MIN	 16
 #define WORKER_NICE	 10
-/* From bodies of this size on, free memory is given back. */
+/* After a larger body, free memory is returned to the system. */
 #define TRIM_BYTES ((size_t)1 << 20)
 
 /* A request, from its head until it is answered. */
@@ -80,7 +80,7 @@ struct intake {
 	size_t body_bytes; /* of all exchanges */
 	int event;	   /* wakes the thread that talks to clients */
 	pthread_t talker, worker;
-	/* Below: both threads, with the lock. */
+	/* Used by both threads, which must hold the lock. */
 	pthread_mutex_t lock;
 	pthread_cond_t work;
 	struct queue waiting, taken;
@@ -118,7 +118,7 @@ static void wake(struct intake *intake)
 	const uint64_t one = 1;
 	ssize_t size = write(intake->event, &one, sizeof(one));
 
-	/* It only fails if it is awake already. */
+	/* It fails only if the thread is awake already. */
 	(void)size;
 }
 
@@ -128,7 +128,7 @@ static void *work(void *context)
 {
 	struct intake *intake = context;
 
-	/* On Linux, of this thread alone. */
+	/* On Linux, this concerns the calling thread alone. */
 	(void)setpriority(PRIO_PROCESS, 0, WORKER_NICE);
 	pthread_mutex_lock(&intake->lock);
 	while (true) {
@@ -143,7 +143,7 @@ static void *work(void *context)
 		pthread_mutex_unlock(&intake->lock);
 		x->message.body = strbuf_str(&x->body);
 		intake_take(&intake->options, &x->message, &x->answer);
-		/* The memory of a large profile goes back: the process may run for months. */
+		/* Return a large profile's memory: the process may run for months. */
 		if (x->body.size > TRIM_BYTES)
 #ifdef __GLIBC__ /* musl returns it by itself */
 			malloc_trim(0);
@@ -181,7 +181,7 @@ static void add_headers(struct MHD_Response *response, const struct intake_answe
 	}
 }
 
-/* Sends the answer, and counts it.  is_closed: the client may still be sending. */
+/* Sends the answer and counts it.  is_closed: then closes, as the client may still be sending. */
 static enum MHD_Result respond(struct exchange *x, bool is_closed)
 {
 	struct intake_answer *answer = &x->answer;
@@ -231,12 +231,12 @@ static enum MHD_Result respond_healthy(struct exchange *x)
 
 /* ---- requests ---- */
 
-/* In place of an exchange, before there is one: the path has escapes. */
+/* Stands in for an exchange that does not exist yet, of a request whose path has escapes. */
 static char is_escaped;
 
 /*
- * No path that is served has escapes.  The library has decoded them when handle() sees the path,
- * and "%00" has ended it.
+ * No served path has escapes.  When handle() sees a path, the library has decoded it already, and
+ * "%00" has cut it off.
  */
 static void *look_at_uri(void *cls, const char *uri, struct MHD_Connection *connection)
 {
@@ -252,7 +252,7 @@ static const char *argument(struct MHD_Connection *connection, const char *name)
 	return MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
-/* The size of the body as stated; UINT64_MAX: not a number. */
+/* The body's size as stated, in bytes; 0: not stated; UINT64_MAX: not a number. */
 static uint64_t stated_size(struct MHD_Connection *connection)
 {
 	struct str text = http_header(connection, "Content-Length");
@@ -302,7 +302,7 @@ static void refuse(struct exchange *x, unsigned status, enum intake_reason reaso
 	strbuf_deinit(&x->body);
 }
 
-/* Decides by the head. */
+/* Refuses a request by its head, or goes on to its body. */
 static enum MHD_Result begin(struct exchange *x, const char *path, const char *method)
 {
 	struct intake *intake = x->intake;
@@ -334,8 +334,8 @@ static enum MHD_Result begin(struct exchange *x, const char *path, const char *m
 		return MHD_YES;
 	refuse(x, status, reason, why);
 	/*
-	 * Clients that are still sending see their connection end, and no answer, so the body is
-	 * awaited, without keeping it; not if it is a long one, or its end is uncertain.
+	 * A client that is still sending when its connection closes sees no answer.  So wait for
+	 * the body, without keeping it, unless it is long or its end is uncertain.
 	 */
 	bool is_awaited = status != MHD_HTTP_BAD_REQUEST &&
 			  head.body_size <= BODIES * intake->door.body_max &&
@@ -344,7 +344,7 @@ static enum MHD_Result begin(struct exchange *x, const char *path, const char *m
 	return is_awaited ? MHD_YES : respond(x, true);
 }
 
-/* Takes a part of a body.  A refusal waits for the end, as the library sends no answer earlier. */
+/* Takes a part of a body.  A refusal waits for the rest: the library sends no answer before. */
 static enum MHD_Result take_part(struct exchange *x, struct str part)
 {
 	struct intake *intake = x->intake;
@@ -365,7 +365,7 @@ static enum MHD_Result take_part(struct exchange *x, struct str part)
 	return MHD_YES;
 }
 
-/* Suspends a whole request until the worker has taken it; false: the worker is stopping. */
+/* Suspends a complete request until the worker has read it; false: the worker is stopping. */
 static bool put_in_queue(struct exchange *x)
 {
 	struct intake *intake = x->intake;
@@ -381,7 +381,7 @@ static bool put_in_queue(struct exchange *x)
 	return is_taken;
 }
 
-/* The whole request is there. */
+/* The request is complete. */
 static enum MHD_Result finish(struct exchange *x)
 {
 	if (x->is_refused || x->is_taken)
@@ -406,7 +406,7 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
 
 	(void)version;
 	if (x == NULL || *context == &is_escaped) {
-		/* The time for the request begins with its head. */
+		/* A request's time begins with its head. */
 		http_peer_set_busy(http_peer_of(connection), false);
 		x = exchange_create(
 			intake, connection, x ? INTAKE_OTHER : intake_path_of(str_from(path)));
@@ -561,7 +561,7 @@ static void stop_worker(struct intake *intake)
 	pthread_join(intake->worker, NULL);
 }
 
-/* Signals are for the caller's threads. */
+/* Both threads block all signals, which are for the caller's threads. */
 static struct error *start_threads(struct intake *intake)
 {
 	sigset_t all, before;
@@ -629,7 +629,7 @@ void intake_stop(struct intake *intake)
 		return;
 	stop_worker(intake);
 	pthread_join(intake->talker, NULL);
-	/* The worker has taken all that waited; their answers go out now. */
+	/* The worker has read all requests that waited; send their answers. */
 	resume_taken(intake);
 	for (int i = 0; i < 4; i++)
 		MHD_run(intake->daemon);

@@ -2,43 +2,47 @@
 #define SONDE_INTAKE_INTAKE_H
 
 /*
- * Takes profiles that other programs send, over HTTP:
+ * Receives profiles that other programs send over HTTP:
  *
  * - POST /v1development/profiles: OTLP (opentelemetry-proto 1.8 to 1.11), protocol buffers or JSON
  * - POST /ingest?name=…: Pyroscope's clients, with pprof, folded stacks or speedscope
  * - POST /push.v1.PusherService/Push: Pyroscope's push API, with pprof, protocol buffers or JSON
- * - GET /metrics: counts of all this, for Prometheus
+ * - GET /metrics: counters, for Prometheus
  * - GET /-/healthy: "ok", without a token
  *
- * One thread talks to clients, another reads what they sent, one body after the other and at a low
- * priority; neither ever waits for the caller, except in `keep`.  So a client can delay other
- * clients, but nothing else in the process.  docs/intake.md has the bounds.
+ * One thread talks to clients.  Another reads what they sent, one body at a time and at a low
+ * priority.  Neither waits for the caller, except in `keep`, so a client can delay other clients,
+ * but nothing else in the process.  docs/intake.md lists the limits.
  */
 
 #include "base/error.h"
 #include "base/str.h"
 #include "model/profile.h"
 
-/* Bytes of a service, a host, or the key or value of a label; longer ones are left out. */
+/*
+ * The most bytes of a service, a host, and a label's key or value.  Longer ones are left out; a
+ * longer name in a request to /ingest is refused.
+ */
 #define INTAKE_TEXT_MAX 4096u
 
 struct intake_label {
 	struct str key, value;
 };
 
-/* Where a profile is from; everything is borrowed for the call. */
+/* Where a profile comes from.  All texts are borrowed for the call. */
 struct intake_origin {
 	const char *protocol; /* "otlp", "ingest", "push" */
-	struct str service;   /* "unknown_service" if the sender does not say */
+	struct str service;   /* "unknown_service" if the sender states none */
 	struct str host;      /* empty: unknown */
-	/* What else the sender says of it; in OTLP, samples may have these labels as well. */
+	/* Whatever else the sender states.  In OTLP, samples may have the same labels. */
 	const struct intake_label *labels;
 	size_t label_count;
 	uint64_t start_unix_ns, end_unix_ns; /* 0: unknown */
-	uint64_t interval_ns;		     /* between samples, if the sender says so; else 0 */
+	uint64_t interval_ns;		     /* between samples; 0: not stated */
 	/*
-	 * The same for the same bytes from the same service and host with the same labels, in every
-	 * process of this version: a client that got no answer sends them again.
+	 * Equal for equal bytes with the same protocol, service, host and labels, in every process
+	 * of this version.  It identifies a profile that a client sends again because it got no
+	 * answer.
 	 */
 	uint64_t digest;
 };
@@ -46,45 +50,47 @@ struct intake_origin {
 struct intake_options {
 	/*
 	 * "127.0.0.1:4318", "[::1]:4318", ":4318" for all addresses, or the path of a Unix socket,
-	 * which only its owner may connect to; port 0: any.
+	 * which only its owner may connect to.  Port 0: any free one.
 	 */
 	const char *address;
 	/*
-	 * Its first line is the token that clients send ("Authorization: Bearer TOKEN"); as in
-	 * base/secret.h, only its owner may read it.  NULL: none; then the address must be on the
-	 * loopback interface, or a path.
+	 * Path of a file whose first line is the token, of 16 bytes at least, that clients send
+	 * ("Authorization: Bearer TOKEN").  Only its owner may read it (base/secret.h).  NULL: no
+	 * token; the address must then be on the loopback interface, or a path.
 	 */
 	const char *token_file;
-	size_t body_max; /* bytes of a body, also unpacked; 0: 64 MiB, what OTLP recommends */
+	size_t body_max; /* bytes of a body, packed and unpacked; 0: 64 MiB, as OTLP recommends */
 	/*
-	 * Takes a profile, which it owns from then on, also if it fails.  Called by one thread at a
-	 * time, never the caller's.  ERROR_SYSTEM: the client shall send it again later; any other
-	 * error: it shall not.  A request can have several profiles, and is sent again as a whole:
-	 * the digest identifies those that were kept.
+	 * Stores a profile, and owns it from then on, even on failure.  Called by one thread at a
+	 * time, never by the one that called intake_start.  ERROR_SYSTEM asks the client to send
+	 * the request again later; any other error refuses the profile for good.  A request can
+	 * have several profiles, and is sent again as a whole: the digest identifies those that
+	 * were kept before.
 	 */
 	struct error *(*keep)(
 		void *context, struct profile *profile, const struct intake_origin *origin);
 	/*
-	 * Appends further metrics, in Prometheus's text format.  Called by the thread that talks to
-	 * clients, so it must not block.  NULL: none.
+	 * Appends further metrics in Prometheus's text format.  Called by the thread that talks to
+	 * clients, so it must not block.  NULL: there are none.
 	 */
 	void (*metrics)(void *context, struct strbuf *out);
-	void *context;
+	void *context; /* for keep and metrics */
 };
 
 struct intake;
 
 /*
- * Listens, and returns once clients can connect.  ERROR_USAGE: the options; ERROR_UNSUPPORTED: a
- * build without libmicrohttpd.  address and the context must live until intake_stop.
+ * Listens, and returns once clients can connect.  ERROR_USAGE: invalid options; ERROR_UNSUPPORTED:
+ * this sonde was built without libmicrohttpd; ERROR_SYSTEM: the address is taken, or the kernel
+ * refuses something.  The address and the context must live until intake_stop.
  *
- * A child that the process forks afterwards has the same connections open until it ends or calls
- * exec; clients then wait that long for their end.
+ * A child process that is forked later keeps the connections open until it ends or calls exec, and
+ * clients do not see them close before.
  */
 must_use struct error *intake_start(const struct intake_options *options, struct intake **intake);
-/* Answers what was sent, and ends; NULL is allowed. */
+/* Answers what has arrived, stops both threads and frees the intake; NULL is allowed. */
 void intake_stop(struct intake *intake);
-/* Where it listens, with the port; owned by the intake. */
+/* The address that it listens at, with the port; owned by the intake. */
 const char *intake_address(const struct intake *intake);
 
 #endif

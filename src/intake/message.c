@@ -1,7 +1,7 @@
 /*
- * What happens to a whole request, without any network: its body is unpacked and read with the
- * readers of files, and each profile in it is given away.  An answer has the form that clients of
- * its protocol read: google.rpc.Status in OTLP, Connect's JSON for the push API, else text.
+ * Processes a complete request, without any network: unpacks the body, reads it with the readers of
+ * files, and passes on each profile in it.  The answer has the form that clients of the protocol
+ * read: google.rpc.Status in OTLP, Connect's JSON for the push API, else text.
  */
 #include "intake/message.h"
 
@@ -21,9 +21,9 @@
 /* google.rpc.Status */
 enum { STATUS_CODE = 1, STATUS_MESSAGE = 2 };
 
-/* Earlier times, before 1973, are in another unit, as some clients write them. */
+/* A time before 1973 is in another unit than ns: some clients write such times. */
 #define UNIX_NS_MIN 100000000000000000u
-/* Seconds after which a client shall try again. */
+/* When a client should try again. */
 #define RETRY_SECONDS 5u
 
 const char *const intake_path_names[INTAKE_PATH_COUNT] = {[INTAKE_OTLP] = "otlp",
@@ -154,7 +154,7 @@ struct error *intake_unpack(const struct intake_options *options, const char *na
 	*unpacked = NULL;
 	if (!is_compressed(&packed))
 		return NULL;
-	/* decompress frees what it replaces, and this is borrowed. */
+	/* decompress frees the bytes that it replaces, and these are borrowed. */
 	uint8_t *copy = xrealloc_array(NULL, bytes->size, 1);
 
 	memcpy(copy, bytes->data, bytes->size);
@@ -193,7 +193,7 @@ static uint64_t digest_of(const struct reader_input *input, const struct intake_
 	return digest;
 }
 
-/* Those of the profile are exact, where it has them; a sender's are often whole seconds. */
+/* The profile's own times are exact; those that a sender states are often whole seconds. */
 static void set_times(struct intake_origin *origin, struct profile *profile)
 {
 	uint64_t start = profile->start_unix_ns, duration = profile->stats.duration_ns;

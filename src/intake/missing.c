@@ -1,4 +1,4 @@
-/* In a build without libmicrohttpd. */
+/* In place of intake.c, where sonde was built without libmicrohttpd. */
 #include "intake/intake.h"
 
 struct error *intake_start(const struct intake_options *options, struct intake **intake)

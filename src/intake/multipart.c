@@ -1,4 +1,4 @@
-/* Takes parts from a form, one after the other, without copying any. */
+/* Splits a form into its parts, one after the other, without copying. */
 #include "intake/multipart.h"
 
 #include <string.h>
@@ -73,10 +73,7 @@ struct str multipart_boundary(struct str type)
 	return boundary;
 }
 
-/*
- * Where the next delimiter begins: the boundary after "--" at the start of a line; SIZE_MAX: there
- * is none.
- */
+/* Where the next delimiter begins, "--" and the boundary at a line's start; SIZE_MAX: none. */
 static size_t find_delimiter(struct str text, struct str boundary, bool is_at_line)
 {
 	size_t whole = boundary.size + 2;
@@ -107,7 +104,7 @@ struct multipart multipart_begin(struct str body, struct str boundary)
 		.rest = after(body, at + 2 + boundary.size), .boundary = boundary};
 }
 
-/* The lines of a part's head, up to the empty one. */
+/* Takes a part's headers and the empty line after them; false: that line is missing. */
 static bool take_head(struct str *rest, struct str *name)
 {
 	while (rest->size) {
@@ -148,7 +145,7 @@ bool multipart_next(struct multipart *m, struct multipart_part *part)
 		return false;
 	}
 	part->body = (struct str){m->rest.data, end};
-	/* The line's end before a delimiter belongs to that. */
+	/* The line break before a delimiter belongs to the delimiter. */
 	if (part->body.size && part->body.data[part->body.size - 1] == '\n')
 		part->body.size--;
 	if (part->body.size && part->body.data[part->body.size - 1] == '\r')

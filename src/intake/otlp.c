@@ -2,9 +2,9 @@
  * OTLP over HTTP, as its specification defines it: ExportProfilesServiceRequest in,
  * ExportProfilesServiceResponse out, each in protocol buffers or JSON.
  *
- * A profile that cannot be read, or is not kept, is rejected alone: the answer is then a partial
- * success, with the number of Profile messages that were rejected.  If nothing was kept, the whole
- * request is refused.
+ * Each resource becomes one profile.  One that cannot be read or kept is rejected by itself: the
+ * answer is then a partial success, with the number of rejected Profile messages.  If nothing was
+ * kept, or the client should try again later, the whole request is refused.
  */
 #include <stdio.h>
 
@@ -27,8 +27,8 @@ struct export
 };
 
 /*
- * What the attributes of a resource say; labels: room for as many.  Profilers of whole machines,
- * such as OpenTelemetry's with eBPF, know the program of a process, but rarely its service.
+ * What the attributes of a resource state.  labels: room for all of them.  Profilers of whole
+ * machines, such as OpenTelemetry's eBPF profiler, know a process's program but rarely its service.
  */
 static struct intake_origin origin_of(
 	const struct otlp_request_resource *resource, struct intake_label *labels)
@@ -47,7 +47,7 @@ static struct intake_origin origin_of(
 			origin.host = a->value;
 		else if (str_equal(a->key, STR("process.executable.name")))
 			program = a->value;
-		/* It is the process's; as a label, it would keep all processes apart. */
+		/* As a label, it would keep all processes apart. */
 		else if (!str_equal(a->key, STR("process.pid")))
 			labels[origin.label_count++] = (struct intake_label){a->key, a->value};
 	}
@@ -77,7 +77,7 @@ static struct error *keep_resource(struct export *e, size_t number)
 	return intake_keep(e->options, &input, "otlp", &origin, e->answer);
 }
 
-/* Keeps what can be kept; false: the request shall be sent again. */
+/* Keeps what can be kept; false: the client should send the request again. */
 static bool keep_all(struct export *e)
 {
 	for (size_t i = 0; i < otlp_request_resource_count(e->request); i++) {
@@ -109,7 +109,7 @@ static void put_json(struct strbuf *out, const struct export *e)
 		json_put_key(&w, "partialSuccess");
 		json_put_object(&w);
 		json_put_key(&w, "rejectedProfiles");
-		/* Numbers of 64 bits are strings. */
+		/* In the JSON of protocol buffers, 64-bit numbers are strings. */
 		char text[24];
 		int size = snprintf(
 			text, sizeof(text), "%llu", (unsigned long long)e->answer->rejected);

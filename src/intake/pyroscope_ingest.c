@@ -1,11 +1,11 @@
 /*
- * POST /ingest, the way of Pyroscope's older clients (Go and Node.js: a form with a pprof file;
- * others: folded text, the default), as pkg/ingester/pyroscope/ingest_handler.go of
- * github.com/grafana/pyroscope (2.x) reads it.  The parameters say what text does not: the unit of
- * its weights, and for samples how many were taken a second.
+ * POST /ingest, which Pyroscope's older clients use (Go and Node.js: a form with a pprof file;
+ * others: folded text, the default).  Requests are read as in
+ * pkg/ingester/pyroscope/ingest_handler.go of github.com/grafana/pyroscope (2.x).  The parameters
+ * state what text does not: the unit of its weights, and the sampling rate.
  *
- * sample_type_config, by which Pyroscope names the types of samples, is not used: the names of the
- * profile are kept.
+ * sample_type_config, by which Pyroscope renames the types of samples, is ignored: the profile's
+ * own names are kept.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ struct ingest {
 	struct pyroscope_name name;
 	const char *format, *reader;
 	struct str profile;
-	struct strbuf lines;   /* with weights, made of those without */
+	struct strbuf lines;   /* a profile in lines, with weights */
 	struct strbuf weights; /* the name of a metric */
 	uint8_t *unpacked;
 };
@@ -71,7 +71,7 @@ static struct error *choose_format(struct ingest *in)
 		"format '%.40s' is not read; known: pprof, folded, lines, speedscope", format);
 }
 
-/* The profile of a form; without one it is empty. */
+/* Takes the profile from a form; a form without one is an empty profile. */
 static struct error *take_form(struct ingest *in)
 {
 	struct str boundary = multipart_boundary(in->message->type);
@@ -95,7 +95,7 @@ static struct error *take_form(struct ingest *in)
 			       : NULL;
 }
 
-/* Lines of stacks without a weight count 1 each. */
+/* Gives each line, a stack without a weight, the weight 1. */
 static void weigh_lines(struct ingest *in)
 {
 	struct str rest = in->profile;
@@ -111,7 +111,7 @@ static void weigh_lines(struct ingest *in)
 	in->profile = strbuf_str(&in->lines);
 }
 
-/* What the weights of text are: the kind in the name, else the units. */
+/* Names the weights of text by the kind in the app's name, else by the units. */
 static void name_weights(struct ingest *in, struct str kind, struct reader_input *input,
 	struct intake_origin *origin)
 {
@@ -158,7 +158,7 @@ static struct error *ingest(struct ingest *in)
 	if (err == NULL)
 		err = intake_unpack(
 			in->options, INTAKE_BODY, &in->profile, &in->unpacked, in->answer);
-	/* Clients send one even if nothing ran. */
+	/* Clients send an empty profile if nothing ran. */
 	if (err || in->profile.size == 0)
 		return err;
 	return take_profile(in);

@@ -40,7 +40,7 @@ const char *pyroscope_name_add(struct pyroscope_name *name, struct intake_label 
 	return NULL;
 }
 
-/* Takes the text up to one of two characters, and that; *end: which it was, 0: neither. */
+/* Takes the text up to one of two characters, and removes that one; *end: which; 0: neither. */
 static struct str take_until(struct str *rest, char a, char b, char *end)
 {
 	struct str part = {rest->data, 0};
@@ -74,7 +74,7 @@ const char *pyroscope_name_read(struct str text, struct pyroscope_name *name)
 			break;
 		label.key = str_trim(label.key);
 		label.value = take_until(&rest, ',', '}', &end);
-		/* Without its end a label does not count. */
+		/* A label without its end is ignored. */
 		if (end == '\0')
 			break;
 		label.value = str_trim(label.value);
@@ -85,7 +85,7 @@ const char *pyroscope_name_read(struct str text, struct pyroscope_name *name)
 	return NULL;
 }
 
-/* Takes the label off the list; size 0: there is none. */
+/* Removes a label and returns its value; size 0: there is none. */
 static struct str take_label(struct pyroscope_name *name, struct str key)
 {
 	for (size_t i = 0; i < name->label_count; i++) {

@@ -1,7 +1,7 @@
 /*
- * POST /push.v1.PusherService/Push, the way of Pyroscope's newer clients and of Alloy: Connect's
- * protocol for one message (connectrpc.com/docs/protocol), here PushRequest of api/push/v1 of
- * github.com/grafana/pyroscope (2.x), in protocol buffers or JSON.  Each series has labels and
+ * POST /push.v1.PusherService/Push, which Pyroscope's newer clients and Alloy use: Connect's unary
+ * protocol (connectrpc.com/docs/protocol) with a PushRequest (api/push/v1 of
+ * github.com/grafana/pyroscope, 2.x), in protocol buffers or JSON.  Each series has labels and
  * profiles in pprof.
  *
  * JSON is converted to protocol buffers first, so that one loop reads both.
@@ -106,7 +106,7 @@ static struct error *convert(struct str text, struct strbuf *out)
 
 static struct error *keep_profile(struct push *p, struct str bytes)
 {
-	/* Its labels stay for the next profile of the series. */
+	/* A copy, as the series' next profile needs the labels too. */
 	struct pyroscope_name name = p->name;
 	struct intake_origin origin = pyroscope_name_origin(&name, "push");
 	uint8_t *unpacked;
@@ -153,7 +153,7 @@ static struct error *take_sample(struct push *p, struct cursor c)
 	return err == NULL && !cursor_ok(&c) ? cursor_error(&c) : err;
 }
 
-/* Takes the fields of one kind: labels come first, as all profiles have them. */
+/* Takes the fields with one number.  Labels are taken first: all profiles of a series have them. */
 static struct error *take_fields(struct push *p, struct cursor c, uint32_t number,
 	struct error *(*take)(struct push *p, struct cursor c))
 {
