@@ -1,6 +1,6 @@
 /*
- * Addresses of stores.  The form is that of ClickHouse's own drivers: several hosts, separated by
- * commas, a database as path, and secure=true for TLS.
+ * Addresses of stores, in the form that ClickHouse's own drivers use: hosts separated by commas,
+ * the database as path, and secure=true for TLS.
  */
 #include "store/address.h"
 
@@ -157,7 +157,7 @@ struct error *store_address_parse(const char *text, struct store_address *addres
 		address->folder = xstrdup(text);
 		return NULL;
 	}
-	/* Not repeated in the message. */
+	/* The message does not repeat the password. */
 	if (strchr(text, '@'))
 		return error_new(ERROR_USAGE,
 			"a store's address has no user or password, which everybody could read; "
@@ -184,7 +184,7 @@ void store_address_deinit(struct store_address *address)
 	*address = (struct store_address){0};
 }
 
-/* Whether "HOST:PORT" is this machine, by its name alone. */
+/* Whether "HOST:PORT" is this machine, judged by the name or address alone. */
 static bool is_loopback(const char *shard)
 {
 	size_t size = (size_t)(strrchr(shard, ':') - shard);

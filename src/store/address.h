@@ -7,7 +7,7 @@
  *	/var/lib/sonde/spool
  *	clickhouse://HOST[:PORT][,HOST[:PORT]…][/DATABASE][?shard=HOST[:PORT]&secure=true]
  *
- * Each host is one shard: a server with a part of the profiles.
+ * Each host is a shard: a server that holds a part of the profiles.
  */
 
 #include <stdbool.h>
@@ -22,16 +22,19 @@ struct store_address {
 	char *folder;	    /* NULL: servers */
 	VEC(char *) shards; /* "HOST:PORT", as given; IPv6 in brackets */
 	char *database;
-	bool is_secure; /* HTTPS */
+	bool is_secure; /* over HTTPS */
 };
 
 /*
- * Parses a store's address.  ERROR_USAGE if it is invalid or has a user or password, since
- * everybody may read the arguments of a process.
+ * Parses a store's address.  ERROR_USAGE if it is invalid, or has a user or password: everybody may
+ * read a process's arguments.
  */
 must_use struct error *store_address_parse(const char *text, struct store_address *address);
 void store_address_deinit(struct store_address *address);
-/* A shard on another machine that is not asked over HTTPS: whoever listens reads all; else NULL. */
+/*
+ * The first shard on another machine that is asked without HTTPS, so that others on the network can
+ * read everything; NULL: there is none.  Borrowed from the address.
+ */
 const char *store_address_exposed(const struct store_address *address);
 
 #endif

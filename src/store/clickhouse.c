@@ -1,8 +1,9 @@
 /*
- * ClickHouse's HTTP interface: a statement as body, or in the URL before a body of rows.
+ * ClickHouse's HTTP interface: a statement is the body of a request, or part of the URL if the body
+ * has rows.
  *
- * An answer is held back by the server until it is whole (wait_end_of_query), since a failure on
- * the way would otherwise come after status 200, at the end of what looks like rows.
+ * The server holds back an answer until it is complete (wait_end_of_query).  Otherwise, a failure
+ * halfway would come after status 200, at the end of what looks like rows.
  */
 #include "store/clickhouse.h"
 
@@ -26,10 +27,10 @@ enum {
 };
 /* Shorter bodies are not worth compressing. */
 #define PLAIN_MAX 1024
-/* Before the second try; each further wait is twice as long. */
+/* The wait before the second try; each further one is twice as long. */
 #define FIRST_WAIT_MS UINT64_C(250)
 /*
- * Rows with arrays are large: old servers would otherwise merge 8,192 of them at once, and take
+ * Rows with arrays are large: by default, old servers would merge 8,192 of them at once, and need
  * gigabytes.
  */
 #define SETTINGS "wait_end_of_query=1&max_block_size=256&max_query_size=16777216"
@@ -151,7 +152,7 @@ static void put_url(const struct clickhouse *c, size_t shard, bool without_datab
 	}
 }
 
-/* The server's message: its first line, at most MESSAGE_MAX bytes. */
+/* An error with the first line of the server's message, at most MESSAGE_MAX bytes of it. */
 static struct error *server_error(const struct clickhouse *c, size_t shard, struct http_request *r)
 {
 	struct str rest = strbuf_str(&r->answer);
@@ -174,21 +175,21 @@ static bool is_refusal(int status)
 }
 
 /*
- * Old servers answer all mistakes with status 500 and "Code: 60, …".  These pass: a body that was
- * cut off, time that ran out, too many queries, a network, memory, a table that cannot be written
- * now, too many parts.
+ * Old servers answer every mistake with status 500 and "Code: 60, …".  Some codes are temporary:
+ * truncated body, timeout, too many queries, network, memory, table that is read-only now, too many
+ * parts.
  */
 static bool is_sql_refusal(const struct http_request *r)
 {
-	static const unsigned long passing[] = {33, 159, 160, 202, 209, 210, 241, 242, 252, 319};
+	static const unsigned long temporary[] = {33, 159, 160, 202, 209, 210, 241, 242, 252, 319};
 	struct str text = strbuf_str(&r->answer), code = STR("Code: ");
 
 	if (!str_starts_with(text, code))
 		return false;
 	unsigned long number = strtoul(text.data + code.size, NULL, 10);
 
-	for (size_t i = 0; i < ARRAY_SIZE(passing); i++) {
-		if (number == passing[i])
+	for (size_t i = 0; i < ARRAY_SIZE(temporary); i++) {
+		if (number == temporary[i])
 			return false;
 	}
 	return true;
@@ -198,7 +199,7 @@ struct asked {
 	struct http_request request;
 	struct strbuf url, alive_url;
 	const char *headers[4];
-	/* Of clickhouse_ask_all. */
+	/* For take_answer. */
 	struct clickhouse *clickhouse;
 	struct clickhouse_statement *statement;
 };
@@ -221,7 +222,7 @@ static void ask_begin(struct clickhouse *c, size_t shard, bool without_database,
 	a->request.body = body;
 }
 
-/* Replaces *answer, if it is not NULL, by a good one; else returns what is wrong. */
+/* Ends a request.  On success, replaces *answer, unless that is NULL; else returns the error. */
 static struct error *ask_end(
 	struct clickhouse *c, size_t shard, struct asked *a, struct strbuf *answer, bool *refusal)
 {
@@ -244,8 +245,8 @@ static struct error *ask_end(
 }
 
 /*
- * A statement, which may take as long as the server needs.  An INSERT may not: it is short, and can
- * be sent again.
+ * Prepares a statement, which may take as long as the server needs.  Inserts of rows may not: they
+ * are short, and can be sent again.
  */
 static void ask_statement(struct clickhouse *c, size_t shard, bool without_database,
 	struct str statement, struct asked *a)
@@ -357,7 +358,7 @@ struct error *clickhouse_insert(
 		err = ask_end(c, shard, &asked, NULL, refusal);
 		if (err == NULL || *refusal || i + 1 == TRIES)
 			break;
-		/* Not in step with other senders. */
+		/* With jitter, so that senders do not retry in step. */
 		wait_ms((FIRST_WAIT_MS << i) + clock_monotonic_ns() % FIRST_WAIT_MS);
 	}
 	strbuf_deinit(&packed);

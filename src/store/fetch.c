@@ -1,9 +1,9 @@
 /*
  * Reads profiles from ClickHouse servers as one.
  *
- * Each shard sums the weights of each stack; here the sums of all shards meet in a builder, as
- * profiles of files do when they are merged.  All shards are asked at the same time: first for what
- * profiles there are, then for their stacks and frames.
+ * Each shard sums the weights of each stack.  Here, a builder adds up the sums of all shards, as
+ * for files that are merged.  All shards are asked at the same time: first which profiles there
+ * are, then for their stacks and frames.
  */
 #include "store/fetch.h"
 
@@ -21,7 +21,7 @@
 #define NO_MODULE UINT8_MAX
 
 enum {
-	/* The least bytes of a row's element in an array. */
+	/* The fewest bytes that an element of an array takes. */
 	STRING_BYTES = 1,
 	NUMBER_BYTES = 8,
 	TIME_BYTES = 4,
@@ -30,7 +30,7 @@ enum {
 
 struct fetch;
 
-/* A statement for a shard, and what reads the answer. */
+/* A statement for a shard, and the function that reads the answer. */
 struct statement {
 	struct clickhouse_statement asked; /* the first member */
 	struct strbuf sql;
@@ -40,13 +40,13 @@ struct statement {
 
 /* A profile that was recorded as one. */
 struct source {
-	uint32_t parts, seen;
-	size_t shard;  /* where it was found first */
-	bool is_twice; /* also in another one */
+	uint32_t parts, seen; /* its profiles: how many there are, and how many were found */
+	size_t shard;	      /* where the first was found */
+	bool is_twice;	      /* another shard has some, too */
 	struct profile_stats stats;
 };
 
-/* The batches of a service in an hour. */
+/* The batches of a service in an hour: their number, and the XOR of their ids. */
 struct hour_batches {
 	uint64_t batches, batch_sum;
 };
@@ -55,7 +55,7 @@ struct hour_batches {
 struct chain {
 	uint32_t first, count; /* in fetch.chain_frames; count 0: not in the store */
 	uint32_t version;
-	bool is_missing; /* a stack has it, and it is not in the store */
+	bool is_missing; /* not in the store, and counted as missing */
 };
 
 /* The outer frames of deep stacks. */
@@ -63,18 +63,18 @@ struct piece {
 	uint64_t outer_hash;
 	const uint8_t *frames; /* in the answer, little-endian */
 	uint64_t count;
-	stack_id stack; /* once it is known */
+	stack_id stack; /* if is_known */
 	bool is_known, is_under_way;
 };
 
 /* A stack that a shard has sent. */
 struct known_stack {
 	stack_id stack;
-	uint32_t next_shard; /* shards before it have sent its weight */
+	uint32_t next_shard; /* shards before this one may have sent its weight already */
 	bool is_missing;     /* only its weight came */
 };
 
-/* The frames that were built last, on top of a stack. */
+/* The path that was built last: frames on top of a stack. */
 struct last_path {
 	stack_id parent;
 	const uint8_t *frames; /* in the answer or a piece */
@@ -84,7 +84,7 @@ struct last_path {
 struct fetch {
 	struct clickhouse *clickhouse;
 	const struct store_query *query;
-	bool is_patient; /* asks for frames when it has the stacks */
+	bool is_patient; /* asks for frames only after it has the stacks */
 	struct builder *builder;
 	struct arena *arena;
 	VEC(struct statement) statements; /* in the order in which answers are read */
@@ -95,7 +95,7 @@ struct fetch {
 	struct str default_metric;
 	VEC(struct source) sources;
 	struct map source_index; /* by id and service */
-	struct map noted;	 /* ids of those whose notes were added */
+	struct map noted;	 /* ids of sources whose notes were added */
 	struct str_table services, hosts, commands, formats, patterns;
 	uint64_t first_s; /* the earliest interval */
 	uint64_t commits;
@@ -112,18 +112,18 @@ struct fetch {
 	VEC(struct known_stack) stacks;
 	uint64_t missing_stacks, missing_frames;
 	VEC(frame_id) path;
-	/* Of `last`: the stacks of the frames, and where those of each frame's chain end. */
+	/* Of `last`: a stack for each frame of the chains, and where each chain ends among them. */
 	struct last_path last;
 	VEC(stack_id) path_stacks;
 	VEC(size_t) path_ends;
 	int64_t *weight;       /* [metric] */
-	struct cursor *values; /* [metric] a row's, with labels or times */
-	/* [metric] what commits say that there is, and what came. */
+	struct cursor *values; /* [metric] a row's array, if weights are kept apart */
+	/* [metric] the sum that commits promise, and the sum that came. */
 	VEC(uint64_t) promised;
 	uint64_t *came;
 	frame_id unknown;
 	bool has_unknown;
-	VEC(char *) silent; /* what shards said that did not answer */
+	VEC(char *) silent; /* the errors of shards that did not answer */
 	bool *is_silent;    /* [shard] */
 	struct error *err;
 };
@@ -131,8 +131,8 @@ struct fetch {
 /* ---- asking ---- */
 
 /*
- * A shard that does not answer is left out from then on, with what is said of it.  One that refuses
- * a statement is there: then nothing is fetched.
+ * A shard that does not answer is left out from then on, and its error is noted.  If one refuses a
+ * statement, the fetch fails.
  */
 static void leave_out(struct fetch *f, size_t shard, struct clickhouse_answer *answer)
 {
@@ -165,8 +165,8 @@ static void read_answer(struct fetch *f, struct statement *q)
 }
 
 /*
- * Answers are read in the order of the statements, so that equal stores give equal profiles, and as
- * soon as that allows, while servers work on others.
+ * Reads answers in the order of the statements, so that equal stores give equal profiles, but as
+ * early as that allows, while servers work on others.
  */
 static void take_answer(struct clickhouse_statement *asked)
 {
@@ -177,7 +177,7 @@ static void take_answer(struct clickhouse_statement *asked)
 		read_answer(f, &f->statements.data[f->next_read++]);
 }
 
-/* Returns where to write its text, before the next one is added. */
+/* Adds a statement.  Returns where to write its SQL, before the next one is added. */
 static struct strbuf *add_statement(
 	struct fetch *f, size_t shard, struct error *(*read)(struct fetch *f, struct cursor *c))
 {
@@ -189,7 +189,7 @@ static struct strbuf *add_statement(
 	return &f->statements.data[f->statements.count - 1].sql;
 }
 
-/* Asks some of the statements at once. */
+/* Sends some of the statements at once, and waits for the answers. */
 static void ask(struct fetch *f, size_t first, size_t count)
 {
 	struct clickhouse_statement **asked = xcalloc(count, sizeof(*asked));
@@ -228,7 +228,7 @@ static struct error *take_metric(struct fetch *f, struct str name, struct str un
 	return NULL;
 }
 
-/* The bytes of an array of strings, which are read later; *count: of its elements. */
+/* Skips an array of strings; returns its bytes for later.  *count: of strings. */
 static struct cursor take_strings(struct cursor *c, uint64_t *count)
 {
 	const uint8_t *begin;
@@ -286,7 +286,7 @@ static enum note_kind note_kind_of(struct str name)
 	return NOTE_INFO;
 }
 
-/* A source's notes are in each of its commits, of all services. */
+/* Each commit of a source, whatever its service, has all of the source's notes. */
 static void take_notes(struct fetch *f, uint64_t source_id, struct cursor *c)
 {
 	uint64_t kind_count, count, text_count;
@@ -305,7 +305,7 @@ static void take_notes(struct fetch *f, uint64_t source_id, struct cursor *c)
 	}
 }
 
-/* Counts a commit to its shard's hour. */
+/* Counts a commit for its hour in this shard. */
 static void count_batch(struct fetch *f, struct str service, uint64_t time_s, uint64_t batch)
 {
 	uint32_t number = str_table_intern(&f->services, service);
@@ -319,7 +319,7 @@ static void count_batch(struct fetch *f, struct str service, uint64_t time_s, ui
 	f->hours.data[*index].batch_sum ^= batch;
 }
 
-/* Keeps the hours whose sums are of just the batches that were committed. */
+/* Keeps the hours whose sums include exactly the batches that were committed. */
 static struct error *read_hour_commits(struct fetch *f, struct cursor *c)
 {
 	while (cursor_ok(c) && !cursor_at_end(c)) {
@@ -428,7 +428,7 @@ static frame_id build_frame(struct fetch *f, const struct frame_row *r)
 		b, function, builder_string(b, r->file), r->line, r->is_inline != 0, r->address);
 }
 
-/* Rows come by frame and depth; of several versions the newest counts. */
+/* Rows are sorted by frame and depth; the newest version counts. */
 static struct error *read_frames(struct fetch *f, struct cursor *c)
 {
 	while (cursor_ok(c) && !cursor_at_end(c)) {
@@ -445,7 +445,7 @@ static struct error *read_frames(struct fetch *f, struct cursor *c)
 		struct chain *chain = &f->chains.data[*index];
 		if (chain->count && r.version < chain->version)
 			continue;
-		/* Another shard may have sent the whole chain before. */
+		/* An earlier shard may have sent the whole chain. */
 		if (r.depth == 0 && (r.version > chain->version || chain->count == 0))
 			*chain = (struct chain){
 				.first = (uint32_t)f->chain_frames.count, .version = r.version};
@@ -495,7 +495,7 @@ static void add_chain(struct fetch *f, uint64_t id)
 
 /*
  * The stack of these frames, called from `parent`.  A server sends stacks in the order of their
- * frames, so that most begin as the one before did; this beginning is kept.
+ * frames, so most begin like the one before; only the rest is built.
  */
 static stack_id build_path(struct fetch *f, stack_id parent, const uint8_t *frames, uint64_t count)
 {
@@ -527,7 +527,7 @@ static stack_id build_path(struct fetch *f, stack_id parent, const uint8_t *fram
 	return f->path_stacks.data[f->path_stacks.count - 1];
 }
 
-/* The stack of an outer piece, with those further out; false: one of them is not there. */
+/* The stack of an outer piece and of those further out; false: one is missing. */
 static bool find_outer(struct fetch *f, uint64_t hash, stack_id *stack)
 {
 	VEC(uint32_t) pieces = {0}; /* innermost first */
@@ -587,7 +587,7 @@ static struct error *read_outer(struct fetch *f, struct cursor *c)
 	return NULL;
 }
 
-/* Whether it is a service's empty stack, which has no frames to know. */
+/* Whether this is a service's empty stack, which has no row in `stacks`. */
 static bool is_empty_stack(const struct fetch *f, uint64_t hash)
 {
 	for (size_t i = 0; i < f->services.count; i++) {
@@ -613,8 +613,8 @@ static struct known_stack make_stack(
 }
 
 /*
- * The stack of a row, which another shard may have sent before; NULL: this one has sent the same
- * row, since a shard sums the weights of a stack and joins them with each copy of its frames.
+ * The stack of a row, which another shard may have sent before.  NULL: skip the row, as this shard
+ * has sent it before: it sums a stack's weights, and joins them with each copy of its frames.
  */
 static const struct known_stack *find_stack(
 	struct fetch *f, uint64_t hash, uint64_t outer_hash, const uint8_t *frames, uint64_t count)
@@ -637,7 +637,7 @@ static const struct known_stack *find_stack(
 
 /* ---- weights ---- */
 
-/* The columns of one stack's row with labels or times. */
+/* The columns of a stack's row whose weights are kept apart. */
 struct weights {
 	uint64_t count;
 	struct cursor services, hosts, keys, label_values, times;
@@ -664,7 +664,7 @@ static struct cursor take_numbers(const struct weights *w, struct cursor *c, siz
 	return cursor_sub(c, cursor_ok(c) ? w->count * bytes : 0);
 }
 
-/* The weights themselves go to f->values. */
+/* Puts the weights themselves into f->values. */
 static struct weights take_weights(struct fetch *f, struct cursor *c)
 {
 	struct cursor first = *c;
@@ -703,7 +703,7 @@ static label_set_id add_label(struct fetch *f, label_set_id set, struct str key,
 	return builder_label_set_with(b, set, builder_label(b, &label));
 }
 
-/* Those of the next weight. */
+/* The labels of the next weight. */
 static label_set_id take_labels(struct fetch *f, struct weights *w)
 {
 	label_set_id set = {0};
@@ -725,7 +725,7 @@ static label_set_id take_labels(struct fetch *f, struct weights *w)
 	return set;
 }
 
-/* Counts what is in f->weight as having come. */
+/* Adds f->weight to what came. */
 static void count_weight(struct fetch *f)
 {
 	for (size_t i = 0; i < f->metrics.count; i++)
@@ -763,7 +763,7 @@ static void take_samples(struct fetch *f, stack_id stack, struct weights *w)
 		if (f->query->by_time) {
 			uint64_t time_s = cursor_u32(&w->times);
 
-			/* One that was committed meanwhile may be earlier than all known. */
+			/* A profile that was committed meanwhile may be the earliest. */
 			sum.time_ns = time_s > f->first_s ? (time_s - f->first_s) * SECOND_NS : 0;
 		}
 		uint32_t at =
@@ -828,7 +828,7 @@ static void add_up(uint64_t *sum, uint64_t value, bool is_first)
 		*sum = UINT64_MAX;
 }
 
-/* Sums, as in a merger; unknown as soon as one is, or a part of a recording is left out. */
+/* Sums, as in a merge; unknown if one is, or if a recording is here only in part. */
 static void sum_stats(struct fetch *f, struct profile_stats *stats)
 {
 	uint64_t intervals = 0, asked = 0;
@@ -855,8 +855,8 @@ static void sum_stats(struct fetch *f, struct profile_stats *stats)
 }
 
 /*
- * Weights that were committed and are no longer there.  More may come than was promised, from
- * profiles that were committed meanwhile.
+ * Notes weights that were committed and are gone.  More than was promised may come, from profiles
+ * that were committed meanwhile.
  */
 static void note_missing(struct fetch *f)
 {
@@ -873,7 +873,7 @@ static void note_missing(struct fetch *f)
 	}
 }
 
-/* The name, if there is only one, else how many there are: "12 hosts". */
+/* The name, if there is only one; else their number: "12 hosts". */
 static string_id one_or_count(struct fetch *f, const struct str_table *names, const char *noun)
 {
 	char text[64];
@@ -884,7 +884,7 @@ static string_id one_or_count(struct fetch *f, const struct str_table *names, co
 	return builder_string(f->builder, str_from(text));
 }
 
-/* A host sends to one shard, until there are more of them or its name changes. */
+/* A host sends to one shard, until a shard is added or the host's name changes. */
 static void note_twice(struct fetch *f)
 {
 	uint64_t count = 0;
@@ -905,7 +905,7 @@ static void describe(struct fetch *f, const char *source)
 
 	h->source = builder_string(b, str_from(source));
 	h->format = builder_string(b, STR("store"));
-	/* "[whole machine]" says less than the service that was taken from it. */
+	/* "[whole machine]" says less than the service. */
 	if (f->commands.count == 1 && f->services.count == 1 &&
 		str_starts_with(f->commands.strings[0], STR("[")))
 		h->command = builder_string(b, f->services.strings[0]);
@@ -949,7 +949,7 @@ static struct error *no_shard(const struct fetch *f)
 	return error_new(ERROR_INPUT, "no shard answers: %s", f->silent.data[0]);
 }
 
-/* What there is: commits, and which hours are summed. */
+/* Fetches which profiles there are, and which hours are summed. */
 static void fetch_commits(struct fetch *f)
 {
 	size_t shards = clickhouse_shard_count(f->clickhouse);
@@ -963,9 +963,9 @@ static void fetch_commits(struct fetch *f)
 }
 
 /*
- * Frames and the pieces of stacks are read before the stacks, which are made of them.  They were
- * sent before the stacks: if they are asked for after the stacks, none is missing, and else only
- * some that came meanwhile.
+ * Frames and pieces of stacks are read before the stacks, which are made of them.  Senders send
+ * them first as well.  So if they are asked for after the stacks, none is missing; else, only some
+ * that came in between.
  */
 static void fetch_weights(struct fetch *f)
 {
@@ -1044,7 +1044,7 @@ static void fetch_deinit(struct fetch *f)
 	arena_destroy(f->arena);
 }
 
-/* *is_whole: nothing that weights refer to was missing. */
+/* *is_whole: nothing was missing that weights refer to. */
 static struct error *fetch_once(struct clickhouse *clickhouse, const struct store_query *query,
 	const char *source, bool is_patient, struct profile **profile, bool *is_whole)
 {

@@ -3,7 +3,7 @@
 
 #include "store/store.h"
 
-/* store_fetch for ClickHouse servers; source: the store's address, for the profile. */
+/* store_fetch for ClickHouse servers.  source: the store's address, which the profile shows. */
 must_use struct error *fetch_clickhouse(struct clickhouse *clickhouse,
 	const struct store_query *query, const char *source, struct profile **profile);
 

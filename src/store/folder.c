@@ -1,10 +1,10 @@
 /*
- * A folder as store.
+ * A folder as a store.
  *
- * A recording that is sent is written with its service, host and labels as labels of its samples,
- * under a name made of when it began and of what it is, so that sending it again replaces it.  A
- * query reads the recordings that may have something of it, keeps the samples that it asks for, and
- * adds them up as `sonde merge` does.
+ * Sending a recording writes it with its service, host and labels as labels of its samples.  Its
+ * name is made of its start and a hash of what identifies it, so that sending it again replaces it.
+ * A query reads the recordings that may match, keeps the samples that it asks for, and adds them up
+ * as `sonde merge` does.
  */
 #include "store/folder.h"
 
@@ -28,9 +28,9 @@
 #include "model/part.h"
 #include "store/identity.h"
 
-/* Profiles that are added up at once. */
+/* The most profiles that are merged at once. */
 #define MERGE_MAX 32
-/* In a recording. */
+/* The most metrics of a recording. */
 #define METRICS_MAX 16
 #define DAY_S	    86400
 
@@ -44,20 +44,20 @@ static label_set_id add_label(struct builder *b, label_set_id set, struct str ke
 	return builder_label_set_with(b, set, builder_label(b, &label));
 }
 
-/* What every sample gets, besides its own labels. */
+/* What every sample gets besides its own labels. */
 struct added {
 	struct str service, host;
 	const struct store_rows_options *options;
 };
 
-/* As on servers: what it is sent as comes before the samples' own service, and any host. */
+/* As on servers: --service replaces the samples' service, and their host is always replaced. */
 static bool is_replaced(const struct added *added, struct str key)
 {
 	return str_equal(key, STR("host")) ||
 	       (added->options->service.size && str_equal(key, STR("service")));
 }
 
-/* The labels of a sample that has `own`, those of the profile it comes from. */
+/* The complete labels of a sample that has `own` in the profile it comes from. */
 static label_set_id complete_labels(struct import *im, label_set_id own, const struct added *added)
 {
 	const struct profile *p = im->from;
@@ -107,7 +107,7 @@ static void copy_samples(struct import *im, const struct added *added)
 		import_sample(im, i, sets[s->labels ? s->labels[i].i : 0]);
 }
 
-/* The same for samples that are sums: the metric "samples" follows the profile's, and is 0. */
+/* The same for samples that are sums: their metric "samples", the last one, is 0. */
 static void copy_sums(struct import *im, const struct added *added)
 {
 	const struct samples *s = &im->from->samples;
@@ -125,8 +125,8 @@ static void copy_sums(struct import *im, const struct added *added)
 }
 
 /*
- * Totals as samples, one for each stack, which can have labels.  If there is no metric "samples",
- * it is added, so that they do not count as a sample each.
+ * Copies totals as samples, which can have labels: one for each stack.  A metric "samples" is added
+ * if there is none, so that each does not count as one sample.
  */
 static void copy_counted(struct import *im, const struct added *added)
 {
@@ -145,7 +145,7 @@ static void copy_counted(struct import *im, const struct added *added)
 	}
 }
 
-/* Without labels, totals stay totals: the command and the host name where they are from. */
+/* Without labels, totals stay totals: the command and the host state where they come from. */
 static void copy_totals(struct import *im, const struct added *added)
 {
 	const struct profile *p = im->from;
@@ -164,7 +164,7 @@ static void copy_totals(struct import *im, const struct added *added)
 		header->command = builder_string(im->to, added->service);
 }
 
-/* How the weights of a profile get labels. */
+/* Copies the weights of a profile, and labels them. */
 static void copy_weights(struct import *im, const struct added *added)
 {
 	const struct profile *p = im->from;
@@ -306,7 +306,7 @@ struct error *folder_store_send(const char *folder, const struct profile *profil
 
 /* ---- reading ---- */
 
-/* The value of a label of a sample; data NULL: it has none. */
+/* The value of a label in a set; data NULL: it has no such label. */
 static struct str label_value(
 	const struct profile *p, label_set_id set, struct str key, struct strbuf *scratch)
 {
@@ -334,7 +334,7 @@ static bool is_in_range(const struct store_query *q, uint64_t time_ns)
 	       (q->until_s == 0 || time_ns / SECOND_NS < q->until_s);
 }
 
-/* Whether a query asks for samples of that service and host. */
+/* Whether the query asks for samples of that service and host. */
 static bool is_asked(const struct store_query *q, struct str service, struct str host)
 {
 	return is_named(service, q->services.data, q->services.count) &&
@@ -356,7 +356,7 @@ static bool has_labels(const struct profile *p, label_set_id set, const struct s
 	return has;
 }
 
-/* [label set] whether its samples are asked for. */
+/* [label set] whether the query asks for its samples; the caller frees it. */
 static bool *asked_sets(const struct profile *p, const struct store_query *q)
 {
 	bool *asked = xcalloc(p->label_set_count, sizeof(*asked));
@@ -378,7 +378,7 @@ static bool *asked_sets(const struct profile *p, const struct store_query *q)
 	return asked;
 }
 
-/* *part: what the query asks for of a profile, which is destroyed; NULL: nothing. */
+/* *part: what the query asks for of the profile, which it destroys; NULL: nothing. */
 static struct error *take_part(
 	struct profile *p, const struct store_query *q, struct profile **part)
 {
@@ -416,7 +416,7 @@ static struct error *take_part(
 	return err;
 }
 
-/* Profiles to be added up; from time to time they become one. */
+/* Profiles to be added up.  When there are MERGE_MAX, they become one. */
 struct sum {
 	struct profile *profiles[MERGE_MAX];
 	size_t count;
@@ -450,13 +450,13 @@ static bool is_recording(const char *name)
 	return str_ends_with(str_from(name), STR(".prof"));
 }
 
-/* Whether the file was removed since it was listed, as an agent removes old ones. */
+/* Whether the file was removed after it was listed, as agents remove old ones. */
 static bool is_gone(const struct error *err)
 {
 	return err && err->kind == ERROR_SYSTEM && err->code == ENOENT;
 }
 
-/* Calls `each` for the recordings in a folder until it fails. */
+/* Calls `each` for each recording in a folder, until it fails. */
 static struct error *for_recordings(const char *path, void *context,
 	struct error *(*each)(void *context, const char *file, const struct stat *info))
 {
@@ -483,7 +483,7 @@ struct fetch_context {
 	const struct store_query *query;
 };
 
-/* A file that was complete before the range began has no samples in it. */
+/* A file that was last written before the range begins has no samples in the range. */
 static bool is_recent(const struct store_query *query, const struct stat *info)
 {
 	return (uint64_t)info->st_mtim.tv_sec >= query->since_s;
@@ -550,7 +550,7 @@ static void add_host(struct store_glance *glance, struct str name, uint64_t last
 	host->end_s = end_s > host->end_s ? end_s : host->end_s;
 }
 
-/* The hosts of a part of a recording. */
+/* Adds the hosts of a part of a recording. */
 static void add_hosts(struct store_glance *glance, const struct profile *p)
 {
 	const struct samples *s = &p->samples;
@@ -563,7 +563,7 @@ static void add_hosts(struct store_glance *glance, const struct profile *p)
 		label_set_id set = s->labels ? s->labels[i] : (label_set_id){0};
 		struct str host;
 
-		/* Most samples have the labels of the one before. */
+		/* Most samples have the same labels as the one before. */
 		if (i > 0 && set.i == s->labels[i - 1].i)
 			continue;
 		host = label_value(p, set, STR("host"), &scratch);
@@ -628,7 +628,7 @@ struct error *folder_store_init(const char *folder, struct store_made *made)
 	return NULL;
 }
 
-/* Rows of a table that a recording has changed. */
+/* The rows that a recording has changed. */
 struct touched {
 	VEC(size_t) rows;
 };
@@ -670,7 +670,7 @@ static size_t numbers_end(struct str text, size_t at)
 	return end;
 }
 
-/* Whether two texts differ in their numbers alone. */
+/* Whether two texts differ only in numbers. */
 static bool same_but_numbers(struct str a, struct str b)
 {
 	size_t i = 0, k = 0;
@@ -686,7 +686,7 @@ static bool same_but_numbers(struct str a, struct str b)
 	return i == a.size && k == b.size;
 }
 
-/* What a recording lost; service: empty if it is of several. */
+/* Adds what a recording lost.  service: empty if it has several. */
 static void add_losses(const char *folder, const struct profile *p, struct str service,
 	struct store_status *status)
 {
@@ -730,7 +730,7 @@ static void add_losses(const char *folder, const struct profile *p, struct str s
 	vec_deinit(&touched.rows);
 }
 
-/* The service of all samples; data NULL: there are several. */
+/* The service of all samples; data NULL: they have several. */
 static struct str single_service(const struct profile *p, struct strbuf *scratch)
 {
 	const struct samples *s = &p->samples;
@@ -756,7 +756,7 @@ static struct str single_service(const struct profile *p, struct strbuf *scratch
 	return single;
 }
 
-/* Adds what a profile has of each service and host. */
+/* Adds what a recording has of each service and host.  is_single: it has one service. */
 static void add_status(
 	const char *folder, const struct profile *p, bool is_single, struct store_status *status)
 {
@@ -799,7 +799,7 @@ static void add_status(
 		row->first_s = start_s < row->first_s ? start_s : row->first_s;
 		row->last_s = start_s > row->last_s ? start_s : row->last_s;
 		row->received_s = row->last_s;
-		/* It may have several sets of labels. */
+		/* Several sets of labels may have the same service and host. */
 		if (touch(&touched, (size_t)(row - status->rows.data))) {
 			row->profiles++;
 			add_figures(row, p, is_single);

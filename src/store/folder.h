@@ -2,15 +2,15 @@
 #define SONDE_STORE_FOLDER_H
 
 /*
- * A folder of recordings as a store: what an agent writes, or `sonde push` puts there.
+ * A folder of recordings as a store.  An agent writes them, or `sonde push` puts them there.
  *
- * The labels "service" and "host" of a sample state where it is from; without them, the recording's
+ * A sample's labels "service" and "host" state where it comes from; without them, the recording's
  * command and host do.
  */
 
 #include "store/store.h"
 
-/* store.h for folders. */
+/* The functions of store.h, for folders. */
 must_use struct error *folder_store_send(const char *folder, const struct profile *profile,
 	const struct store_rows_options *options, struct store_sent *sent);
 must_use struct error *folder_store_fetch(

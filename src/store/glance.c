@@ -1,6 +1,6 @@
 /*
- * A look at what servers have of a query: their commits, added up for each host.  They are some
- * kilobytes, where the stacks would be megabytes, so it can be repeated every few seconds.
+ * A glance at what servers have for a query: their commits, added up for each host.  The answer
+ * takes some kilobytes where stacks would take megabytes, so it can be repeated every few seconds.
  */
 #include "store/glance.h"
 

@@ -3,7 +3,7 @@
 
 #include "store/store.h"
 
-/* store_glance for ClickHouse servers. */
+/* store_glance for ClickHouse servers.  *glance is empty before. */
 must_use struct error *glance_clickhouse(struct clickhouse *clickhouse,
 	const struct store_query *query, struct store_glance *glance);
 

@@ -1,13 +1,13 @@
 /*
- * libcurl's multi interface behind one call.  libcurl brings a TLS library and much else, which
- * would cost every command some 20 ms to load, so it is loaded only when a store is asked for.  A
+ * libcurl's multi interface behind one call.  libcurl depends on a TLS library and much else, and
+ * loading it would cost every command some 20 ms, so it is loaded only when a server is needed.  A
  * static program has it linked in.
  *
  * A server that computes for minutes is as silent as one that is gone.  So a silent server is asked
- * for a page that it always has, on a connection of its own (a probe), and the request goes on as
- * long as the page comes.  TCP's keepalive notices a connection that only this side still has.
- * ClickHouse could send headers of its progress instead, but then a statement that fails has status
- * 200 and, before 22.5, nothing but its text to tell.
+ * for a page that it always has, over another connection (a probe), and the request goes on as long
+ * as probes are answered.  TCP's keepalive notices a connection that the other side no longer has.
+ * ClickHouse could send headers with its progress instead, but then a statement that fails has
+ * status 200, and before 22.5 only its text shows the failure.
  */
 #include "store/http_client.h"
 
@@ -33,19 +33,19 @@
 #define MS_NS		(SECOND_NS / 1000)
 
 enum { WAIT_MS = 1000, WAIT_PROBE_MS = 50, CONNECTIONS_MAX = 64, READ_BYTES = 256 << 10 };
-/* A probe begins after a third of the time that a server may be silent, and has the rest. */
+/* A probe begins after a third of silence_ns, and may take the rest. */
 #define PROBE_PART 3
 /*
- * Idle time and interval of TCP's probes, as parts of that time: Linux sends nine before it gives
- * up, which makes 15 s and nine times 5 s of a minute.
+ * Idle time and interval of TCP's keepalive, as parts of silence_ns.  Linux sends nine packets
+ * before it gives up: of a minute, that is 15 s, then nine times 5 s.
  */
 enum { KEEPALIVE_IDLE_PART = 4, KEEPALIVE_INTERVAL_PART = 12 };
 
-/* What is used of libcurl, under its names. */
+/* The functions of libcurl that are used, by their names. */
 struct curl_calls {
 	__typeof__(curl_global_init) *global_init;
 	__typeof__(curl_easy_init) *easy_init;
-	/* The macros of the headers stand in the way of checked declarations. */
+	/* Not __typeof__: the headers define these as macros too. */
 	CURLcode (*easy_setopt)(CURL *, CURLoption, ...);
 	CURLcode (*easy_getinfo)(CURL *, CURLINFO, ...);
 	CURLMcode (*multi_setopt)(CURLM *, CURLMoption, ...);
@@ -66,7 +66,7 @@ struct http_client {
 	struct http_client_options options;
 	struct curl_calls curl;
 	CURLM *multi;
-	CURLM *probes; /* apart, as requests may take all connections of `multi` */
+	CURLM *probes; /* separate, as requests may use all connections of `multi` */
 };
 
 /* One request under way. */
@@ -77,7 +77,7 @@ struct transfer {
 	struct curl_slist *headers;
 	bool is_too_long;
 	curl_off_t moved;  /* bytes of both bodies so far */
-	uint64_t heard_ns; /* when they last moved, or a probe was answered; 0: not begun */
+	uint64_t heard_ns; /* when bytes last moved, or a probe was answered; 0: not begun */
 	CURL *probe;	   /* NULL: none is under way */
 	char problem[CURL_ERROR_SIZE];
 	char probe_problem[CURL_ERROR_SIZE];
@@ -85,7 +85,7 @@ struct transfer {
 
 /* ---- the library ---- */
 
-/* Its functions by name; a static program has their addresses. */
+/* A function's name and its place in curl_calls.  A static program also has its address. */
 struct curl_name {
 	const char *name;
 	size_t offset;
@@ -136,8 +136,8 @@ static struct error *load(struct curl_calls *calls)
 }
 
 /*
- * Where distributions keep the certificates of authorities: Debian, Fedora, openSUSE, Alpine, RHEL,
- * in the order of Go's crypto/x509.  NULL: nowhere.
+ * Where distributions keep the certificates of trusted authorities: Debian, Fedora, openSUSE,
+ * Alpine, RHEL, in the order of Go's crypto/x509.  NULL: none of them is here.
  */
 static const char *system_ca_file(void)
 {
@@ -172,7 +172,7 @@ static struct error *load(struct curl_calls *calls)
 	return NULL;
 }
 
-/* The library knows them. */
+/* The shared library knows where they are. */
 static const char *system_ca_file(void)
 {
 	return NULL;
@@ -261,7 +261,7 @@ static int on_progress(void *context, curl_off_t to_receive, curl_off_t received
 	return 0;
 }
 
-/* What all requests have. */
+/* A handle with the options that requests and probes share. */
 static CURL *make_easy(const struct http_client *h, const char *url, char *problem)
 {
 	const struct curl_calls *c = &h->curl;
@@ -309,7 +309,7 @@ static void begin(struct http_client *h, struct transfer *t, struct http_request
 		c->easy_setopt(t->easy, CURLOPT_POSTFIELDS, request->body.data);
 		c->easy_setopt(
 			t->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body.size);
-		/* Do not wait for "100 Continue", nor say what kind of form it is. */
+		/* Neither wait for "100 Continue" nor claim that the body is a form. */
 		t->headers = c->slist_append(t->headers, "Expect:");
 		if (!has_type(request->headers))
 			t->headers = c->slist_append(
@@ -413,7 +413,7 @@ static void begin_probe(struct http_client *h, struct transfer *t)
 	c->multi_add_handle(h->probes, t->probe);
 }
 
-/* Any answer will do.  Without one, the server is gone, and the request with it. */
+/* Any answer will do.  Without one, the server is gone, and the request fails. */
 static void take_probe(struct transfer *t, CURLcode code)
 {
 	const struct curl_calls *c = &t->http->curl;
@@ -431,7 +431,7 @@ static void take_probe(struct transfer *t, CURLcode code)
 	end(t, CURLE_OPERATION_TIMEDOUT);
 }
 
-/* Begins probes where they are due, and takes their answers.  How many are under way. */
+/* Begins the probes that are due and takes answers.  Returns how many probes are under way. */
 static int probe_silent(struct http_client *h, struct transfer *transfers, size_t count)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -460,7 +460,7 @@ static int probe_silent(struct http_client *h, struct transfer *transfers, size_
 	return running;
 }
 
-/* Not so long that a probe would be late. */
+/* Short enough that no probe is late. */
 static int wait_ms(const struct http_client *h)
 {
 	uint64_t part_ms = h->options.silence_ns / MS_NS / PROBE_PART / 2 + 1;
@@ -487,7 +487,7 @@ void http_client_run(struct http_client *http, struct http_request *const *reque
 			code = http->curl.multi_poll(
 				http->multi, NULL, 0, probes ? WAIT_PROBE_MS : wait_ms(http), NULL);
 	} while (code == CURLM_OK && running);
-	/* Requests that libcurl gave up or could not begin have no answer. */
+	/* Requests that libcurl gave up, or could not begin, have no answer yet. */
 	for (size_t i = 0; i < count; i++) {
 		if (transfers[i].easy)
 			end(&transfers[i], CURLE_FAILED_INIT);

@@ -1,6 +1,6 @@
 /*
- * XXH3 (Yann Collet), from the header of libxxhash: its results have been fixed since version 0.8.
- * What is hashed is RowBinary, so that no two things have the same bytes.
+ * XXH3 (Yann Collet), from libxxhash's header.  Its results have been fixed since version 0.8.
+ * Things are hashed as RowBinary, so that different things have different bytes.
  */
 #include "store/identity.h"
 #include "base/wire.h"

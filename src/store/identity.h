@@ -2,8 +2,8 @@
 #define SONDE_STORE_IDENTITY_H
 
 /*
- * Numbers for things that many machines must number alike: XXH3 (64 bits) of what they are.  With
- * ten million stacks in a service, two have the same number with a probability of 3 in a million.
+ * Numbers that all machines compute alike for equal things: 64-bit XXH3 hashes of their contents.
+ * With ten million stacks in a service, the probability that any two collide is 3 in a million.
  */
 
 #include <stdint.h>
@@ -12,11 +12,11 @@
 #include "model/profile.h"
 
 uint64_t identity_bytes(struct str bytes);
-/* Of a sequence that begins with `before`. */
+/* Of a sequence: what begins with `before`, followed by `next`. */
 uint64_t identity_after(uint64_t before, uint64_t next);
-/* A frame: its load object, address, function and line. */
+/* Of a frame: its load object, address, function and line.  scratch: for reuse, overwritten. */
 uint64_t identity_frame(const struct profile *p, const struct frame *frame, struct strbuf *scratch);
-/* Of the empty stack of a service; a stack's is identity_after of its parent's and its frame's. */
+/* Of a service's empty stack.  Another stack's is identity_after(its parent's, its frame's). */
 uint64_t identity_service(struct str service);
 
 #endif

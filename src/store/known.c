@@ -1,5 +1,5 @@
 /*
- * A table of hashes and times, and its file: a magic number, then 12 bytes each, and a checksum.
+ * A table of hashes and times, and its file: a magic number, 12 bytes an entry, and a checksum.
  */
 #include "store/known.h"
 

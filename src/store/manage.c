@@ -1,6 +1,6 @@
 /*
- * Making and keeping the tables of ClickHouse servers.  Every statement may run again, and runs in
- * each shard by itself, as ON CLUSTER would need a coordinator.
+ * Creates and maintains the tables of ClickHouse servers.  Every statement can be repeated, and is
+ * sent to each shard separately: ON CLUSTER would need a coordinator.
  */
 #include "store/manage.h"
 
@@ -31,7 +31,7 @@ static struct error *run_statements(struct clickhouse *c, size_t shard, struct s
 	return err;
 }
 
-/* *version: of the schema that a shard has; 0: none. */
+/* *version: of the schema in a shard; 0: it has no tables. */
 static struct error *read_schema(struct clickhouse *c, size_t shard, uint64_t *version)
 {
 	struct strbuf answer = {0};
@@ -53,7 +53,7 @@ static struct error *read_schema(struct clickhouse *c, size_t shard, uint64_t *v
 	return err;
 }
 
-/* Makes the tables of a shard keep their rows as long as asked. */
+/* Makes the tables of a shard keep their rows as long as the retention says. */
 static struct error *keep(struct clickhouse *c, size_t shard,
 	const struct store_retention *retention, size_t *changed)
 {
@@ -109,7 +109,7 @@ static struct error *init_shard(struct clickhouse *c, size_t shard, struct str v
 	return err;
 }
 
-/* The first error of those of all shards; the others are freed. */
+/* The first shard's error, which the caller frees; frees those of the others. */
 static struct error *first_error(struct clickhouse_answer *answers, size_t count)
 {
 	struct error *first = NULL;
@@ -133,7 +133,7 @@ static void free_answers(struct clickhouse_answer *answers, size_t count)
 	free(answers);
 }
 
-/* In every shard, or an error. */
+/* Sends a statement to every shard; fails if one does.  Free *answers in either case. */
 static struct error *ask_all(struct clickhouse *c, struct str sql, bool without_database,
 	struct clickhouse_answer **answers)
 {
@@ -176,7 +176,7 @@ static char *copy(struct str s)
 	return xstrndup(s.data, s.size);
 }
 
-/* The number of recordings that know a figure, and its sum. */
+/* Reads how many recordings know a figure, and its sum; UINT64_MAX: none does. */
 static uint64_t read_figure(struct cursor *c)
 {
 	uint64_t known = cursor_u64(c), sum = cursor_u64(c);
@@ -244,7 +244,7 @@ static void read_tables(struct store_status *status, const char *shard, struct c
 	}
 }
 
-/* Each shard's answer, read with `read`; a shard that fails is one of the errors. */
+/* Reads each shard's answer with `read`, and adds the errors of those that fail. */
 static void ask_status(struct clickhouse *clickhouse, struct store_status *status, struct str sql,
 	void (*read)(struct store_status *status, const char *shard, struct cursor *c))
 {
@@ -276,7 +276,7 @@ struct error *manage_status(
 	select_status(range, &sql);
 	ask_status(c, status, strbuf_str(&sql), read_status);
 	strbuf_clear(&sql);
-	/* A shard that failed once is not asked, and named, again. */
+	/* If a shard failed, ask no more: its error would be there again. */
 	if (status->errors.count == 0) {
 		select_losses(range, &sql);
 		ask_status(c, status, strbuf_str(&sql), read_losses);
@@ -289,7 +289,7 @@ struct error *manage_status(
 
 /* ---- retention ---- */
 
-/* The name of the partition of a time: its day or month. */
+/* Appends the name of a time's partition: its day or month. */
 static void put_partition(struct strbuf *b, uint64_t time_s, bool is_month)
 {
 	time_t seconds = (time_t)time_s;
@@ -301,7 +301,7 @@ static void put_partition(struct strbuf *b, uint64_t time_s, bool is_month)
 	strbuf_add(b, str_from(text));
 }
 
-/* Drops the partitions of a shard's table that are before the one of `before_s`. */
+/* Drops the partitions of a shard's table that are older than the one of `before_s`. */
 static struct error *drop_before(struct clickhouse *c, size_t shard, const char *table,
 	uint64_t before_s, bool is_month, size_t *dropped)
 {
@@ -364,7 +364,7 @@ struct error *manage_retain(struct clickhouse *c, const struct store_retention *
 
 /* ---- sums of hours ---- */
 
-/* An hour of a service, with the batches that its sums are of. */
+/* An hour of a service: the number of batches that are summed, and the XOR of their ids. */
 struct due_hour {
 	struct select_hour hour;
 	uint64_t batches, batch_sum;
@@ -374,7 +374,7 @@ struct due_hours {
 	VEC(struct due_hour) list;
 };
 
-/* The committed hours of a shard in `due`; its texts live in the answer, which is the caller's. */
+/* Adds a shard's hours to `due`.  Their texts live in the answer, which the caller frees. */
 static struct error *read_due(struct clickhouse *c, size_t shard, struct str sql, bool with_built,
 	struct strbuf *answer, struct due_hours *due)
 {
@@ -397,7 +397,7 @@ static struct error *read_due(struct clickhouse *c, size_t shard, struct str sql
 	return cursor_error(&rows);
 }
 
-/* Whether the hour is summed, of the same batches. */
+/* Whether the hour is summed already, from the same batches. */
 static bool is_summed(const struct due_hour *d, const struct due_hours *summed)
 {
 	for (size_t i = 0; i < summed->list.count; i++) {
@@ -411,8 +411,8 @@ static bool is_summed(const struct due_hour *d, const struct due_hours *summed)
 }
 
 /*
- * Sums one hour, unless some of its rows are gone: then what was summed before is all that there
- * is, and *is_kept.  The commit comes last, so half a sum is never read.
+ * Sums one hour.  If some of its rows have been dropped, the earlier sum is all that is left: then
+ * *is_kept is true.  The commit comes last, so half a sum is never read.
  */
 static struct error *sum_hour(struct clickhouse *c, size_t shard, struct due_hour *d, bool *is_kept)
 {

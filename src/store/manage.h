@@ -3,7 +3,7 @@
 
 #include "store/store.h"
 
-/* store.h for ClickHouse servers. */
+/* The functions of store.h, for ClickHouse servers. */
 must_use struct error *manage_init(struct clickhouse *c, const char *database,
 	const struct store_retention *retention, struct store_made *made);
 must_use struct error *manage_status(

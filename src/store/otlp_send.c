@@ -1,7 +1,7 @@
 /*
- * Sends OTLP over HTTP, as the specification of opentelemetry-proto defines it: a request is made
- * again if the server could not be reached, closed the connection, or says that it is busy (429,
- * 502, 503, 504), and not after any other refusal.  A partial success is never sent again.
+ * Sends OTLP over HTTP, as the specification of opentelemetry-proto defines it.  A request is
+ * repeated if the server cannot be reached, closes the connection, or reports that it is busy (429,
+ * 502, 503, 504), but not after any other refusal, nor after a partial success.
  */
 #include "store/otlp_send.h"
 
@@ -50,7 +50,7 @@ static struct error *check_url(const char *url)
 	const char *host = strstr(url, "://");
 
 	host = host ? host + 3 : url;
-	/* Not repeated in the message. */
+	/* The message does not repeat the password. */
 	if (memchr(host, '@', strcspn(host, "/?#")))
 		return error_new(ERROR_USAGE,
 			"the URL for OTLP has no user or password, which everybody could read; put "
@@ -131,7 +131,7 @@ static struct error *take_partial_success(struct otlp_sent *sent, struct cursor 
 	return cursor_ok(&c) ? NULL : cursor_error(&c);
 }
 
-/* An answer to a request that was taken. */
+/* Reads the answer to a request that the server accepted. */
 static struct error *take_success(const struct sending *s, const struct strbuf *answer)
 {
 	struct error *err = NULL;
@@ -147,7 +147,7 @@ static struct error *take_success(const struct sending *s, const struct strbuf *
 	return err ? error_prefix(err, "the answer is not one of OTLP") : NULL;
 }
 
-/* What a refusal says: a Status, or the first line of text; empty: neither. */
+/* The reason in a refusal: the message of a Status, or the first line of text; may be empty. */
 static struct str reason_of(const struct strbuf *answer)
 {
 	struct str line = strbuf_str(answer), message = STR("");
@@ -191,7 +191,7 @@ static bool wait_for_next(struct sending *s, uint64_t retry_after_s)
 {
 	uint64_t random = 0, passed = clock_monotonic_ns() - s->begun_ns, wait;
 
-	/* Without random numbers clients merely come at the same time. */
+	/* Without random numbers, clients may merely retry at the same time. */
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
 		random = 0;
 	wait = s->wait_ns / 2 + random % (s->wait_ns / 2 + 1);
@@ -207,7 +207,7 @@ static bool wait_for_next(struct sending *s, uint64_t retry_after_s)
 	return true;
 }
 
-/* One try; *again: another may help, after that many seconds (0: not stated). */
+/* Tries once.  *again: another try may help, after *retry_after_s seconds (0: not stated). */
 static struct error *try_once(struct sending *s, bool *again, uint64_t *retry_after_s)
 {
 	const char *const headers[] = {"Content-Type: application/x-protobuf",
@@ -221,7 +221,7 @@ static struct error *try_once(struct sending *s, bool *again, uint64_t *retry_af
 	http_client_run(s->http, requests, 1);
 	*retry_after_s = request.retry_after_s;
 	if (request.status == 0) {
-		/* A server that began to answer had the request. */
+		/* A server that has begun to answer has the request. */
 		*again = request.answer.size == 0;
 		err = request.err;
 		if (err && *again)

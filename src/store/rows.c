@@ -2,8 +2,8 @@
  * Turns a profile into rows of a store's tables.
  *
  * Samples are sorted by their profile in the store (a service, labels, an interval) and by their
- * stack, so that one pass sums each pair of both.  Which rows belong together is known by hashes
- * of contents, so the same profile gives the same rows wherever and however often it is sent.
+ * stack, so that one pass sums each pair of profile and stack.  Rows refer to each other by hashes
+ * of contents, so a profile gives the same rows wherever, and however often, it is sent.
  */
 #include "store/rows.h"
 
@@ -45,14 +45,14 @@ struct maker {
 	uint64_t source_id;
 	uint64_t *frame_ids;	   /* [frame] */
 	uint64_t *stack_hashes;	   /* [stack] in the service of the group at hand */
-	struct str hashed_service; /* which one that is; data NULL: none yet */
-	bool *is_used_frame;	   /* [frame] its row was written */
-	struct map used_stacks;	   /* hashes whose rows were written */
+	struct str hashed_service; /* that service; data NULL: none yet */
+	bool *is_used_frame;	   /* [frame] some row's stack has it */
+	struct map used_stacks;	   /* hashes of the stacks in rows, and of their pieces */
 	struct str_table groups;   /* by what identifies them */
 	VEC(struct group) group_list;
 	struct str_table services; /* of groups */
 	VEC(uint32_t) parts;	   /* [service] its groups */
-	/* Its own, and "samples" where these are known but no metric counts them. */
+	/* The profile's, and "samples" if their number is known but no metric counts them. */
 	size_t metric_count;
 };
 
@@ -92,7 +92,7 @@ static struct str metric_unit(const struct maker *m, size_t metric)
 
 /* ---- bodies ---- */
 
-/* The part that the next row goes to. */
+/* The part to which to append the next row. */
 static struct strbuf *body_part(struct store_body *body)
 {
 	size_t count = body->parts.count;
@@ -134,7 +134,7 @@ static void number_frames(struct maker *m)
 	strbuf_deinit(&scratch);
 }
 
-/* The hashes of all stacks, in a service. */
+/* Computes the hashes of all stacks, for a service. */
 static void number_stacks(struct maker *m, struct str service)
 {
 	const struct profile *p = m->profile;
@@ -174,7 +174,7 @@ static void put_frame(struct maker *m, uint32_t frame)
 	m->rows->frame_count++;
 }
 
-/* Whether a row of that hash is needed; then it counts as sent. */
+/* Whether the store needs the row with that hash; if so, it counts as sent. */
 static bool is_needed(struct maker *m, uint64_t hash)
 {
 	if (m->options->known && known_has(m->options->known, hash))
@@ -215,7 +215,7 @@ static void put_piece(struct maker *m, uint32_t stack, uint32_t outer, size_t co
 	m->rows->stack_count++;
 }
 
-/* Writes a stack of the service at hand, once, with the pieces of its outer frames. */
+/* Writes a stack of the service at hand, and the pieces of its outer frames, each once. */
 static void use_stack(struct maker *m, uint32_t stack)
 {
 	const struct profile *p = m->profile;
@@ -225,7 +225,7 @@ static void use_stack(struct maker *m, uint32_t stack)
 
 	for (uint32_t at = stack; at; at = profile_stack_parent(p, at))
 		depth++;
-	/* The innermost piece has what is left. */
+	/* The innermost piece has the rest. */
 	first = depth ? (depth - 1) % STORE_FRAMES_MAX + 1 : 0;
 	vec_push(&ends, stack);
 	for (size_t left = depth, count = first; left > count; count = STORE_FRAMES_MAX) {
@@ -241,7 +241,7 @@ static void use_stack(struct maker *m, uint32_t stack)
 
 		/* The whole stack and a piece of deeper ones are separate rows. */
 		(void)map_at(&m->used_stacks, m->stack_hashes[end], i > 0, 0, &is_new);
-		/* A piece's hash is also that of the whole stack that ends there. */
+		/* `known` must tell them apart too, though their hashes are equal. */
 		if (is_new && is_needed(m, identity_after(m->stack_hashes[end], i > 0)))
 			put_piece(m, end, outer, i ? STORE_FRAMES_MAX : first, i > 0);
 	}
@@ -304,7 +304,7 @@ static struct str arena_value(struct maker *m, label_id label)
 	return value;
 }
 
-/* The service and labels of samples with that set; the interval is 0. */
+/* The group, without its interval, of samples with that set of labels. */
 static struct group make_group(struct maker *m, label_set_id set)
 {
 	const struct profile *p = m->profile;
@@ -323,7 +323,7 @@ static struct group make_group(struct maker *m, label_set_id set)
 			if (o->service.size == 0)
 				group.service = arena_value(m, ids[i]);
 		} else if (str_equal(key, STR("host"))) {
-			/* It is the profile's, or says less than what it was sent as. */
+			/* It repeats the profile's host, or --host replaces it. */
 			continue;
 		} else if (is_kept(m, ids[i])) {
 			labels[count++] = (struct store_label){key, arena_value(m, ids[i])};
@@ -353,7 +353,7 @@ static void put_labels(const struct group *group, struct strbuf *b)
 		wire_put_str(b, group->labels[i].value);
 }
 
-/* The number of the group, which is added if it is new. */
+/* The number of a group; adds a new one. */
 static uint32_t intern_group(struct maker *m, const struct group *group)
 {
 	struct strbuf key = {0};
@@ -372,7 +372,7 @@ static uint32_t intern_group(struct maker *m, const struct group *group)
 	return number;
 }
 
-/* Since 1970, in ns. */
+/* When the profile began, in ns since 1970. */
 static uint64_t start_ns(const struct maker *m)
 {
 	return m->profile->start_unix_ns ? m->profile->start_unix_ns
@@ -393,15 +393,15 @@ static uint64_t interval_of(const struct maker *m, size_t sample)
 	return (start_ns(m) + time_ns[sample]) / SECOND_NS / m->options->every_s;
 }
 
-/* Samples, by group and stack; the caller frees them. */
+/* The samples, sorted by group and stack; the caller frees them. */
 static struct sort_item *sort_samples(struct maker *m)
 {
 	const struct samples *s = &m->profile->samples;
 	struct sort_item *items = xcalloc(s->count, sizeof(*items));
-	/* Sets of labels that samples have, as groups without interval. */
+	/* [label set] its group, without the interval. */
 	struct group *of_set = ARENA_ARRAY(m->arena, struct group, m->profile->label_set_count);
 	bool *is_made = ARENA_ARRAY(m->arena, bool, m->profile->label_set_count);
-	/* By set and interval. */
+	/* Numbers of groups, by set and interval. */
 	struct map numbers = {0};
 
 	for (size_t i = 0; i < s->count; i++) {
@@ -433,7 +433,7 @@ struct pairs {
 	VEC(int64_t) weights; /* [stack][metric] */
 };
 
-/* Since 1970, in s; tables keep 32 bits, up to 2106. */
+/* When the group's interval begins, in s since 1970.  Tables keep 32 bits, up to 2106. */
 static uint32_t time_of(const struct maker *m, const struct group *group)
 {
 	uint64_t time_s =
@@ -487,7 +487,7 @@ static uint64_t batch_id(const struct maker *m, const struct pairs *pairs)
 	return id;
 }
 
-/* What all rows of one profile in one metric begin with. */
+/* What the rows of one profile in one metric have in common. */
 struct row_head {
 	const struct group *group;
 	struct str metric;
@@ -567,7 +567,7 @@ static uint64_t stat_value(const struct profile *p, const struct stat_field *fie
 	return *(const uint64_t *)((const char *)&p->stats + field->offset);
 }
 
-/* Of a recording of several services, none has its own. */
+/* Statistics of a recording of several services belong to none of them. */
 static void put_stats(const struct maker *m, struct strbuf *b)
 {
 	const struct profile *p = m->profile;
@@ -652,7 +652,7 @@ static void add_pair(struct pairs *pairs, uint32_t stack, size_t metric_count)
 	vec_extend(&pairs->weights, pairs->weights.count + metric_count);
 }
 
-/* The sums of the samples of each group. */
+/* Writes the sums of each group's samples. */
 static void put_sampled(struct maker *m)
 {
 	const struct profile *p = m->profile;
@@ -683,7 +683,7 @@ static void put_sampled(struct maker *m)
 	free(items);
 }
 
-/* A profile that has totals only. */
+/* Writes a profile that only has totals. */
 static void put_totals(struct maker *m)
 {
 	const struct profile *p = m->profile;
@@ -710,7 +710,7 @@ static void put_totals(struct maker *m)
 
 /* ---- the whole ---- */
 
-/* The recording as such: what does not change when names are added to it later. */
+/* Identifies the recording, by what stays the same when names are added to it later. */
 static uint64_t identify_source(const struct maker *m)
 {
 	const struct profile *p = m->profile;
@@ -725,7 +725,7 @@ static uint64_t identify_source(const struct maker *m)
 		wire_put_str(&b, profile_string(p, p->metrics[i].name));
 		wire_put_u64(&b, (uint64_t)p->total[i]);
 	}
-	/* One of another tool often says nothing else of itself. */
+	/* A profile of another tool often has nothing else to identify it by. */
 	if (p->start_unix_ns == 0) {
 		for (uint32_t i = 1; i < p->stack_count; i++)
 			wire_put_u64(&b, m->frame_ids[p->stack_frame[i].i]);

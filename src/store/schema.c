@@ -1,10 +1,10 @@
 /*
  * The statements that make a store's tables.
  *
- * The columns are the same for all servers.  Current ones also get codecs, which halve what is
- * stored, and a time to live; for older ones `sonde fleet retain` drops partitions.  Blocks of
- * 4 MiB compress arrays of hashes best; small index steps keep a query for one service from reading
- * its neighbours, as one row has up to 512 pairs.
+ * The columns are the same for all servers.  Current servers also get codecs, which halve the size,
+ * and a time to live; on older ones, `sonde fleet retain` drops partitions.  Blocks of 4 MiB
+ * compress arrays of hashes best.  A small index granularity keeps a query for one service from
+ * reading its neighbours' rows, which have up to 512 pairs.
  */
 #include "store/schema.h"
 
@@ -15,7 +15,7 @@
 
 #define BIG_BLOCKS ", min_compress_block_size=4194304, max_compress_block_size=4194304"
 
-/* A column: its type, and its codec on current servers; NULL: the default one. */
+/* A column.  codec: on current servers; NULL: the default. */
 struct column {
 	const char *name, *type, *codec;
 };
@@ -23,10 +23,10 @@ struct column {
 struct table {
 	const char *name;
 	const struct column *columns; /* name NULL at the end */
-	const char *engine;	      /* with its partitions, order and index step */
+	const char *engine;	      /* with partitions, order and index granularity */
 	const char *settings;	      /* on current servers; NULL: none */
-	const char *time;	      /* the column that its time to live counts from; NULL: none */
-	size_t retention;	      /* offset of that time in struct store_retention */
+	const char *time; /* the column from which its time to live counts; NULL: none */
+	size_t retention; /* offset of its time to live in struct store_retention */
 };
 
 #define LABELS                                                                                     \
@@ -58,13 +58,13 @@ static const struct column commit_columns[] = {
 	{"duration", "UInt32", "ZSTD(1)"},
 	{"host", "String", NULL},
 	LABELS,
-	/* Of the recording: profiles of one have the same statistics and notes. */
+	/* The recording, whose profiles all have its statistics and notes. */
 	{"source_id", "UInt64", "ZSTD(1)"},
 	/* How many profiles of this service the recording became. */
 	{"parts", "UInt32", "ZSTD(1)"},
 	{"command", "String", NULL},
 	{"format", "String", NULL},
-	/* WHEN patterns that the recording was made with. */
+	/* The recording's WHEN patterns. */
 	{"patterns", "String", NULL},
 	{"default_metric", "String", NULL},
 	{"metrics", "Nested(name String, unit String, total Int64)", NULL},
@@ -78,7 +78,7 @@ static const struct column stack_columns[] = {
 	{"service", "String", NULL},
 	{"stack_hash", "UInt64", "ZSTD(1)"},
 	{"last_seen", "DateTime", "ZSTD(1)"},
-	/* Of a deep stack: the stack of its outer frames; 0: frames are all of it. */
+	/* Of a deep stack: the stack of its outer frames; 0: `frames` has all of them. */
 	{"outer_hash", "UInt64", "ZSTD(1)"},
 	{"is_outer", "UInt8", "ZSTD(1)"},
 	{"frames", "Array(UInt64)", "ZSTD(3)"},
@@ -199,13 +199,13 @@ static void put_columns(
 	}
 }
 
-/* How long a table keeps its rows; it must have a time. */
+/* How long a table with a time to live keeps its rows, in days. */
 static unsigned days_of(const struct table *table, const struct store_retention *retention)
 {
 	return *(const unsigned *)((const char *)retention + table->retention);
 }
 
-/* A time to live stands before the settings, which the engine's text ends with. */
+/* A time to live comes before the settings, which end the engine's text. */
 static void put_engine(enum store_dialect dialect, const struct table *table,
 	const struct store_retention *retention, struct strbuf *out)
 {

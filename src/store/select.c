@@ -1,9 +1,9 @@
 /*
  * Statements for reading.
  *
- * What old and new servers both take has some rules: no output column has the name of a source
- * column that is used inside it, each joined subquery has an alias, and names from users and
- * profiles stand as literals of hexadecimal digits.
+ * Old and new servers both understand them because they follow some rules: no output column has the
+ * name of a source column that its expression uses, and each joined subquery has an alias.  Names
+ * from users and profiles are written as hexadecimal literals.
  */
 #include "store/select.h"
 
@@ -34,7 +34,7 @@ static void put_services(const struct store_query *q, struct strbuf *sql)
 	put_names("service", q->services.data, q->services.count, sql);
 }
 
-/* What both profiles and commits can be chosen by; service and time use their index. */
+/* Conditions on columns that profiles and commits share; service and time use their index. */
 static void put_where(const struct store_query *q, struct strbuf *sql)
 {
 	strbuf_add(sql, STR(" WHERE 1"));
@@ -77,8 +77,8 @@ void select_glance(const struct store_query *query, uint64_t before_s, struct st
 }
 
 /*
- * The hash of a pair's stack, or 0, the empty one, for stacks without the names that matter.  Deep
- * stacks always count as having them: their outer frames are in rows of their own.
+ * The hash of a pair's stack, or 0 for the empty stack in place of stacks without any of the
+ * query's names.  Deep stacks always keep theirs: their outer frames are in rows of their own.
  */
 static void put_hash(const struct store_query *q, struct strbuf *sql)
 {
@@ -107,7 +107,7 @@ static void put_hash(const struct store_query *q, struct strbuf *sql)
 /* The number of an hour, whatever the server's time zone. */
 #define HOUR_OF(column) "intDiv(toUInt32(" column "), 3600)"
 
-/* "(unhex('…'), 473000), …", with when they were built or not. */
+/* "(unhex('…'), 473000), …"; with_built: and when each was built. */
 static void put_hours(const struct select_hours *hours, bool with_built, struct strbuf *sql)
 {
 	for (size_t i = 0; i < hours->list.count; i++) {
@@ -132,7 +132,7 @@ static void put_each(size_t count, const char *before, const char *after, struct
 	}
 }
 
-/* Columns of what the query keeps apart. */
+/* The columns by which the query keeps weights apart. */
 static void put_kept(const struct store_query *query, const char *service, const char *labels,
 	const char *time, struct strbuf *sql)
 {
@@ -145,8 +145,8 @@ static void put_kept(const struct store_query *query, const char *service, const
 }
 
 /*
- * The committed pairs of the query, summed by hash and by what it keeps apart: a column PREFIX0,
- * PREFIX1, … for each metric.  Sums side by side take half the time of groups by hash and name.
+ * The committed pairs of the query, summed by hash and by what it keeps apart: a column for each
+ * metric, PREFIX0, PREFIX1, ….  That takes half the time of groups by hash and metric.
  */
 static void put_pairs(const struct store_query *query, const struct str_table *metrics,
 	const struct select_hours *hours, const char *prefix, struct strbuf *sql)
@@ -158,7 +158,7 @@ static void put_pairs(const struct store_query *query, const struct str_table *m
 		clickhouse_put_literal(sql, metrics->strings[i]);
 		strbuf_printf(sql, ", part, toInt64(0))) AS %s%zu", prefix, i);
 	}
-	/* As a key of GROUP BY itself, the hash makes 26.7 find no column. */
+	/* A subquery, because 26.7 finds no column if GROUP BY has the expression itself. */
 	strbuf_add(sql, STR(" FROM (SELECT "));
 	put_hash(query, sql);
 	strbuf_add(sql, STR(" AS hash, metric AS m, pair_value AS part"));
@@ -179,7 +179,7 @@ static void put_pairs(const struct store_query *query, const struct str_table *m
 	put_kept(query, "sv", "ho, lk, lv", "at", sql);
 }
 
-/* The same with sums of hours in place of their pairs, in columns w0, w1, …. */
+/* The same, in columns w0, w1, …, with the sums of `hours` in place of their pairs. */
 static void put_sums(const struct store_query *query, const struct str_table *metrics,
 	const struct select_hours *hours, struct strbuf *sql)
 {
@@ -215,8 +215,8 @@ bool select_can_use_hours(const struct store_query *query)
 }
 
 /*
- * The weights stand on the right of the join, since a server keeps that side in memory and lets the
- * other, with all frames, pass by.
+ * The weights are on the right of the join, since a server keeps that side in memory, and streams
+ * the other, which has all frames.
  */
 void select_stacks(const struct store_query *query, const struct str_table *metrics,
 	const struct select_hours *hours, struct strbuf *sql)
@@ -301,7 +301,10 @@ void select_losses(const struct store_query *range, struct strbuf *sql)
 			    "any(notes.kind) AS kinds, any(notes.count) AS counts, "
 			    "any(notes.text) AS texts, max(time) AS at FROM commits FINAL"));
 	put_where(range, sql);
-	/* Texts that differ in numbers alone are one; those on symbols list load objects. */
+	/*
+	 * Texts that only differ in numbers are one row, and so are those on symbols, which list
+	 * load objects.
+	 */
 	strbuf_add(sql, STR(" GROUP BY host, source_id) AS sources ARRAY JOIN kinds AS kind, "
 			    "counts AS note_count, texts AS note_text "
 			    "WHERE kind NOT IN ('guessed', 'info') "
@@ -321,7 +324,7 @@ void select_hours_due(uint64_t since_s, uint64_t until_s, struct strbuf *sql)
 		(unsigned long long)since_s, (unsigned long long)until_s);
 }
 
-/* " WHERE …": the committed batches of an hour. */
+/* " WHERE …": only the committed batches of an hour. */
 static void put_hour(const struct select_hour *h, struct strbuf *sql)
 {
 	struct strbuf where = {0};
@@ -377,7 +380,7 @@ void select_frames(const struct store_query *query, struct strbuf *sql)
 		put_services(query, sql);
 		strbuf_add_char(sql, ')');
 	}
-	/* Unlike those of profiles, these rows are small: usual blocks take half the time. */
+	/* Unlike those of profiles, these rows are small: normal blocks take half the time. */
 	strbuf_add(sql, STR(" ORDER BY frame_id, depth SETTINGS max_block_size=8192 "
 			    "FORMAT RowBinary"));
 }

@@ -1,6 +1,6 @@
 /*
  * Sends rows to the shard of their host: frames, then stacks, then profiles, and last the commits
- * that make them visible.  Whatever is interrupted between can be sent again as a whole.
+ * that make them visible.  After an interruption, all of it can be sent again.
  */
 #include "store/send.h"
 

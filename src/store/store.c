@@ -1,4 +1,4 @@
-/* A store is a folder or some servers: what is common to both, and which of them is meant. */
+/* A store, which is either a folder or servers: passes calls to one or the other. */
 #include "store/store.h"
 
 #include <string.h>

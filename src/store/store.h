@@ -27,58 +27,65 @@
 
 struct store;
 
-/* Makes no request.  ERROR_USAGE if the address is invalid (store/address.h). */
+/* Makes no request.  ERROR_USAGE: the address is invalid; other errors as in clickhouse_open. */
 must_use struct error *store_open(
 	const char *address, const struct clickhouse_options *options, struct store **store);
 /* NULL is allowed. */
 void store_close(struct store *store);
-/* That the password would travel unencrypted to another machine; NULL: it would not.  Free it. */
+/* A warning that the password travels unencrypted to another machine; NULL: none.  Free it. */
 char *store_warning(const struct store *store);
-/* As it was given. */
+/* The address as it was given; owned by the store. */
 const char *store_address_text(const struct store *store);
-/* Where the profiles of a host go: the name of its shard, or the folder. */
+/* Where a host's profiles go: the name of its shard, or the folder; owned by the store. */
 const char *store_place_of(const struct store *store, struct str host);
 
 /* ---- sending ---- */
 
 struct store_sent {
-	VEC(uint64_t) hashes; /* of frames and stacks that it has now, for known_add */
+	VEC(uint64_t) hashes; /* of the frames and stacks that were sent, for known_add */
 	uint64_t profiles, pairs, stacks, frames;
 	uint64_t bytes;	 /* on the wire, or in the folder */
-	char *where;	 /* the shard, or the file; the caller frees it */
+	char *where;	 /* the shard, or the file; NULL: it got to neither */
 	bool is_refused; /* with an error: another try will not help */
-	/* What the store has no place for, as in struct store_rows. */
+	/* What the profile has and the store does not keep, as in struct store_rows. */
 	bool left_threads, left_ticks, left_calls;
 	struct strbuf left_labels;
 };
 
-/* Adds the profile to the store.  Free *sent with store_sent_deinit, also on failure. */
+/*
+ * Adds the profile to the store.  Pass *sent to store_sent_deinit, even after a failure.
+ * ERROR_UNSUPPORTED: the store cannot hold such a profile; ERROR_SYSTEM: the folder cannot be
+ * written; ERROR_INPUT: the shard refuses, or did not answer after several tries.
+ */
 must_use struct error *store_send(struct store *store, const struct profile *profile,
 	const struct store_rows_options *options, struct store_sent *sent);
 void store_sent_deinit(struct store_sent *sent);
 
 /* ---- reading ---- */
 
-/* Which profiles; empty lists: all. */
+/* Which profiles to read.  Strings are borrowed; an empty list allows all. */
 struct store_query {
 	VEC(struct str) services, hosts; /* exact names */
-	VEC(struct store_label) labels;	 /* all of them */
+	VEC(struct store_label) labels;	 /* a profile must have all of them */
 	uint64_t since_s, until_s; /* intervals that begin in since ≤ t < until; until 0: no end */
 	/*
-	 * Only stacks are of interest that have a function, module or source file whose name has
-	 * one of these in it, in any case; the weights of others may come at the empty stack.
+	 * Only stacks matter that have a function, module or source file with one of these texts in
+	 * its name, in upper or lower case.  The weights of others may come at the empty stack.
 	 */
 	VEC(struct str) names;
-	bool by_label;	 /* keep labels, with the service and the host, as samples */
-	bool by_service; /* the service alone, which costs hardly more than none */
-	bool by_time;	 /* keep the times of intervals, as samples */
+	/* What to keep of each weight, which then becomes a sample. */
+	bool by_label;	 /* the labels, with the service and the host */
+	bool by_service; /* the service alone, which costs hardly more than nothing */
+	bool by_time;	 /* the time of the interval */
 };
 
 void store_query_deinit(struct store_query *query);
 
 /*
- * The sum of the profiles, as one.  A shard that does not answer is named in a note of the kind
- * NOTE_LOST; ERROR_INPUT if none answers, or nothing is found.
+ * The sum of the profiles, as one; free it with profile_destroy.  A shard that does not answer is
+ * named in a note of the kind NOTE_LOST.  ERROR_INPUT: no shard answers, one refuses, or nothing is
+ * found; ERROR_UNSUPPORTED: the profiles were recorded with different WHEN patterns; ERROR_SYSTEM:
+ * the folder cannot be read.
  */
 must_use struct error *store_fetch(
 	struct store *store, const struct store_query *query, struct profile **profile);
@@ -86,23 +93,24 @@ must_use struct error *store_fetch(
 /* A host that has sent something. */
 struct store_glance_host {
 	char *name;
-	uint64_t last_s, end_s; /* when its latest interval begins and ends, since 1970 */
+	uint64_t last_s, end_s; /* when its latest interval begins and ends, in s since 1970 */
 };
 
-/* What a query would find, without its weights: for those who ask again and again. */
+/* What a query would find, without weights: cheap enough to ask for every few seconds. */
 struct store_glance {
 	/* It changes as soon as store_fetch may return another profile. */
 	uint64_t mark;
 	VEC(struct store_glance_host) hosts;
-	VEC(char *) silent; /* what is known of each shard that does not answer */
+	VEC(char *) silent; /* for each shard that does not answer, its name and why */
 };
 
-/* Servers list hosts that sent something so long before the query's range, too. */
+/* Servers also list hosts that sent something up to so many seconds before the query's range. */
 #define STORE_GLANCE_BEFORE_S 3600
 
 /*
- * Looks at what there is.  A folder whose mark is still `known` is not read, and lists no hosts.
- * ERROR_INPUT if no shard answers.  *glance: free it with store_glance_deinit, always.
+ * Looks at what there is.  known: the mark of the last glance; a folder that still has it is not
+ * read, and lists no hosts.  ERROR_INPUT: no shard answers, or one refuses.  Pass *glance to
+ * store_glance_deinit, even after a failure.
  */
 must_use struct error *store_glance(struct store *store, const struct store_query *query,
 	uint64_t known, struct store_glance *glance);
@@ -111,42 +119,43 @@ void store_glance_deinit(struct store_glance *glance);
 /* ---- keeping it ---- */
 
 struct store_made {
-	size_t shards; /* that had no tables before, or the folder */
-	size_t tables; /* that were there, and keep their rows for another time now */
+	size_t shards; /* new ones: their tables, or the folder, did not exist */
+	size_t tables; /* existing ones that now keep their rows for a different time */
 	size_t manual; /* shards, or the folder, that drop nothing without store_retain */
 };
 
 /*
- * Makes the tables of each shard, or the folder.  Where they exist, changes how long they keep
- * their rows, unless that is STORE_KEEP_AS_IS, which is the default for new ones.
+ * Creates the tables in each shard, or the folder.  If a current server has tables already, changes
+ * only how long they keep their rows.  STORE_KEEP_AS_IS leaves those as they are, and gives new
+ * ones the default.  ERROR_INPUT: a shard does not answer or refuses; ERROR_UNSUPPORTED: a newer
+ * sonde made its tables.
  */
 must_use struct error *store_init(
 	struct store *store, const struct store_retention *retention, struct store_made *made);
 
-/* What a shard has of a service of a host. */
+/* What a shard has of one service of one host.  Times are in s since 1970. */
 struct store_status_row {
 	char *shard, *service, *host;
-	uint64_t first_s, last_s, received_s;
+	uint64_t first_s, last_s, received_s; /* a folder does not know received_s: it is last_s */
 	uint64_t profiles, pairs;
 	/*
-	 * Samples that were lost, whose stack is truncated, and whose function is not known, of
-	 * recordings that know it: those of one service.  UINT64_MAX: none does.
+	 * Samples that were lost, have a truncated stack, or have an unknown function.  Only
+	 * recordings of a single service know these figures; UINT64_MAX: there is none.
 	 */
 	uint64_t lost, truncated, unresolved;
 };
 
-/* What recordings of a host lost, or could not find out, by what their notes say. */
+/* What recordings of a host lost, or could not find out, according to their notes. */
 struct store_loss_row {
 	char *shard, *host;
 	char *service; /* empty: recordings of several services at once */
-	char *kind;    /* as in note_kind_names; no guesses and remarks */
-	/* The latest; others of the same row have other numbers in it, or other load objects. */
-	char *text;
-	uint64_t count, recordings; /* count: of all notes of the row */
-	uint64_t last_s;
+	char *kind;    /* as in note_kind_names, without "guessed" and "info" */
+	char *text;    /* the latest; the row's other texts differ in numbers or load objects */
+	uint64_t count, recordings; /* count: the sum of the notes' counts */
+	uint64_t last_s;	    /* when the latest was recorded, since 1970 */
 };
 
-/* What a shard's tables take. */
+/* The size of a table in a shard; of a folder, the number of recordings and their size. */
 struct store_table_row {
 	char *shard, *table;
 	uint64_t rows, bytes;
@@ -156,25 +165,31 @@ struct store_status {
 	VEC(struct store_status_row) rows; /* by service, host and shard */
 	VEC(struct store_loss_row) losses; /* by host, service and kind */
 	VEC(struct store_table_row) tables;
-	VEC(struct error *) errors; /* of shards that did not answer */
+	VEC(struct error *) errors; /* of silent shards and unreadable recordings */
 };
 
-/* Of intervals that begin in since ≤ t < until; 0: no limit. */
+/*
+ * The status of intervals that begin in since ≤ t < until, in s since 1970; 0: no limit.  Pass
+ * *status to store_status_deinit, even after a failure.  ERROR_SYSTEM: the folder cannot be read.
+ */
 must_use struct error *store_status(
 	struct store *store, uint64_t since_s, uint64_t until_s, struct store_status *status);
 void store_status_deinit(struct store_status *status);
 
 /*
- * Removes whole days and months that are older; for servers without a time to live, and folders.
- * *dropped: number of partitions or files.
+ * Drops what is older than the retention: for servers without a time to live, and for folders.
+ * From servers, whole days of profiles and whole months of everything else; from a folder,
+ * recordings whose files are older than profile_days.  now_s: since 1970.  *dropped: the number of
+ * partitions or files.
  */
 must_use struct error *store_retain(struct store *store, const struct store_retention *retention,
 	uint64_t now_s, size_t *dropped);
 
 /*
- * Sums the whole hours of since ≤ t < until that are not summed yet, or to which something came
- * later.  *hours: how many, of all services; *kept: those with something late whose profiles are no
- * longer there, so that they stay as they were.  A folder has nothing to sum.
+ * Sums the whole hours of since ≤ t < until, in s since 1970, that are not summed yet, or got more
+ * profiles after they were.  *hours: how many it summed, of all services and shards; *kept: how
+ * many got more profiles, but stay as they were because others have been dropped.  In a folder,
+ * does nothing.
  */
 must_use struct error *store_roll_up(
 	struct store *store, uint64_t since_s, uint64_t until_s, size_t *hours, size_t *kept);

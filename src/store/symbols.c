@@ -1,11 +1,11 @@
 /*
- * Frames without names in ClickHouse's table `frames`, and rows that name them: the same frame_id
- * with a greater version, and one row for each function where calls were inlined.
+ * Reads frames without names from ClickHouse's table `frames`, and makes rows that name them: the
+ * same frame_id with a greater version, and a row for each function where calls were inlined.
  */
 #include "store/symbols.h"
 #include "base/wire.h"
 
-/* Stripped programs' functions are named by where they start: "[dash+0x9ca0]". */
+/* Functions of stripped programs are named by where they start: "[dash+0x9ca0]". */
 static const char nameless_sql[] =
 	"SELECT frame_id, module, build_id, address FROM frames FINAL WHERE kind = 0 AND "
 	"build_id != '' AND address != 0 AND (function = '[unknown]' OR function LIKE '[%+0x%]') "
