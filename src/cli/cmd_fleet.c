@@ -92,7 +92,9 @@ static struct error *init(struct fleet_command *c, struct store *store)
 
 	if (err)
 		return err;
-	if (made.shards)
+	if (made.shards && made.is_folder)
+		message_print("%s: made the folder", address);
+	else if (made.shards)
 		message_print("%s: made the tables of %zu shard%s", address, made.shards,
 			made.shards == 1 ? "" : "s");
 	if (made.tables)

@@ -122,6 +122,8 @@ static struct error *push_set(void *context, int id, const char *value)
 static void print_sent(const char *path, const struct store_sent *sent)
 {
 	struct strbuf line = {0};
+	struct str labels = strbuf_str(&sent->left_labels);
+	bool has_several = labels.size && memchr(labels.data, ',', labels.size);
 
 	number_put(&line, sent->pairs);
 	message_print("%s: sent %llu profile%s, %.*s weights of %llu stacks, %llu bytes to %s",
@@ -129,9 +131,10 @@ static void print_sent(const char *path, const struct store_sent *sent)
 		STR_ARG(strbuf_str(&line)), (unsigned long long)sent->stacks,
 		(unsigned long long)sent->bytes, sent->where);
 	strbuf_deinit(&line);
-	if (sent->left_labels.size)
-		message_print("%s: left out the labels %.*s; --all-labels keeps them", path,
-			STR_ARG(strbuf_str(&sent->left_labels)));
+	if (labels.size)
+		message_print(has_several ? "%s: left out the labels %.*s; --all-labels keeps them"
+					  : "%s: left out the label %.*s; --all-labels keeps it",
+			path, STR_ARG(labels));
 	if (sent->left_threads || sent->left_ticks || sent->left_calls)
 		message_print("%s: left out%s%s%s, which a store does not keep", path,
 			sent->left_threads ? " threads" : "", sent->left_ticks ? " ticks" : "",

@@ -866,9 +866,9 @@ static void note_missing(struct fetch *f)
 
 		if (missing > 0)
 			builder_note(f->builder, NOTE_LOST, 1,
-				"%lld%s%.*s of %.*s were sent to the store and are no longer in it",
-				(long long)missing, is_count ? "" : " ",
-				is_count ? 0 : (int)f->units.data[i].size, f->units.data[i].data,
+				"%lld %.*s%s%.*s that were sent to the store are no longer in it",
+				(long long)missing, is_count ? 0 : (int)f->units.data[i].size,
+				f->units.data[i].data, is_count ? "" : " of ",
 				STR_ARG(f->metrics.strings[i]));
 	}
 }
@@ -969,21 +969,24 @@ static void fetch_commits(struct fetch *f)
  */
 static void fetch_weights(struct fetch *f)
 {
-	size_t shards = clickhouse_shard_count(f->clickhouse);
+	size_t shards = clickhouse_shard_count(f->clickhouse), live = shards - f->silent.count;
 
 	f->weight = xcalloc(f->metrics.count, sizeof(*f->weight));
 	f->values = xcalloc(f->metrics.count, sizeof(*f->values));
 	f->came = xcalloc(f->metrics.count, sizeof(*f->came));
 	for (size_t i = 0; i < shards; i++)
-		select_frames(f->query, add_statement(f, i, read_frames));
+		if (!f->is_silent[i])
+			select_frames(f->query, add_statement(f, i, read_frames));
 	for (size_t i = 0; i < shards; i++)
-		select_outer(f->query, add_statement(f, i, read_outer));
+		if (!f->is_silent[i])
+			select_outer(f->query, add_statement(f, i, read_outer));
 	for (size_t i = 0; i < shards; i++)
-		select_stacks(
-			f->query, &f->metrics, &f->summed[i], add_statement(f, i, read_stacks));
+		if (!f->is_silent[i])
+			select_stacks(f->query, &f->metrics, &f->summed[i],
+				add_statement(f, i, read_stacks));
 	if (f->is_patient)
-		ask(f, 2 * shards, shards);
-	ask(f, 0, (f->is_patient ? 2 : 3) * shards);
+		ask(f, 2 * live, live);
+	ask(f, 0, (f->is_patient ? 2 : 3) * live);
 	forget_statements(f);
 }
 

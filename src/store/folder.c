@@ -456,6 +456,20 @@ static bool is_gone(const struct error *err)
 	return err && err->kind == ERROR_SYSTEM && err->code == ENOENT;
 }
 
+/* *part: what the query asks for of a recording; NULL: nothing, or the file is gone. */
+static struct error *read_part(const char *file, const struct store_query *q, struct profile **part)
+{
+	struct profile *profile;
+	struct error *err = profile_read(file, NULL, &profile);
+
+	*part = NULL;
+	if (is_gone(err)) {
+		error_destroy(err);
+		return NULL;
+	}
+	return err ? err : take_part(profile, q, part);
+}
+
 /* Calls `each` for each recording in a folder, until it fails. */
 static struct error *for_recordings(const char *path, void *context,
 	struct error *(*each)(void *context, const char *file, const struct stat *info))
@@ -492,18 +506,12 @@ static bool is_recent(const struct store_query *query, const struct stat *info)
 static struct error *add_file(void *context, const char *file, const struct stat *info)
 {
 	struct fetch_context *c = context;
-	struct profile *profile, *part;
+	struct profile *part;
 	struct error *err;
 
 	if (!is_recent(c->query, info))
 		return NULL;
-	err = profile_read(file, NULL, &profile);
-	if (is_gone(err)) {
-		error_destroy(err);
-		return NULL;
-	}
-	if (err == NULL)
-		err = take_part(profile, c->query, &part);
+	err = read_part(file, c->query, &part);
 	if (err || part == NULL)
 		return err;
 	c->sum.profiles[c->sum.count++] = part;
@@ -592,14 +600,12 @@ static struct error *mark_file(void *context, const char *file, const struct sta
 static struct error *read_hosts(void *context, const char *file, const struct stat *info)
 {
 	struct glance_context *c = context;
-	struct profile *profile, *part;
+	struct profile *part;
 	struct error *err;
 
 	if (!is_recent(c->query, info))
 		return NULL;
-	err = profile_read(file, NULL, &profile);
-	if (err == NULL)
-		err = take_part(profile, c->query, &part);
+	err = read_part(file, c->query, &part);
 	if (err || part == NULL)
 		return err;
 	add_hosts(c->glance, part);
@@ -622,7 +628,8 @@ struct error *folder_store_glance(const char *folder, const struct store_query *
 
 struct error *folder_store_init(const char *folder, struct store_made *made)
 {
-	*made = (struct store_made){.shards = mkdir(folder, 0755) == 0, .manual = 1};
+	*made = (struct store_made){
+		.is_folder = true, .shards = mkdir(folder, 0755) == 0, .manual = 1};
 	if (made->shards == 0 && errno != EEXIST)
 		return error_system(errno, "%s", folder);
 	return NULL;
@@ -849,25 +856,12 @@ static struct error *read_status(void *context, const char *file, const struct s
 	return NULL;
 }
 
-static int compare_losses(const void *a, const void *b)
-{
-	const struct store_loss_row *x = a, *y = b;
-	int order = strcmp(x->host, y->host);
-
-	order = order ? order : strcmp(x->service, y->service);
-	order = order ? order : strcmp(x->kind, y->kind);
-	return order ? order : (x->count < y->count) - (x->count > y->count);
-}
-
 struct error *folder_store_status(
 	const char *folder, const struct store_query *range, struct store_status *status)
 {
 	struct status_context c = {folder, range, status, 0, 0};
 	struct error *err = for_recordings(folder, &c, read_status);
 
-	if (status->losses.count)
-		qsort(status->losses.data, status->losses.count, sizeof(*status->losses.data),
-			compare_losses);
 	vec_push(&status->tables,
 		(struct store_table_row){xstrdup(folder), xstrdup("recordings"), c.files, c.bytes});
 	return err;

@@ -244,46 +244,54 @@ static void read_tables(struct store_status *status, const char *shard, struct c
 	}
 }
 
-/* Reads each shard's answer with `read`, and adds the errors of those that fail. */
-static void ask_status(struct clickhouse *clickhouse, struct store_status *status, struct str sql,
+/* Reads each shard's answer with `read`.  Notes the error of one that fails, and skips it then. */
+static void ask_status(struct clickhouse *clickhouse, bool *has_failed, struct str sql,
+	struct store_status *status,
 	void (*read)(struct store_status *status, const char *shard, struct cursor *c))
 {
-	size_t count = clickhouse_shard_count(clickhouse);
-	struct clickhouse_answer *answers = xcalloc(count, sizeof(*answers));
+	size_t count = clickhouse_shard_count(clickhouse), asked_count = 0;
+	struct clickhouse_statement *statements = xcalloc(count, sizeof(*statements));
+	struct clickhouse_statement **asked = xcalloc(count, sizeof(*asked));
 
-	clickhouse_ask(clickhouse, sql, false, answers);
 	for (size_t i = 0; i < count; i++) {
-		const char *shard = clickhouse_shard_name(clickhouse, i);
+		statements[i] = (struct clickhouse_statement){.shard = i, .sql = sql};
+		if (!has_failed[i])
+			asked[asked_count++] = &statements[i];
+	}
+	clickhouse_ask_all(clickhouse, asked, asked_count);
+	for (size_t i = 0; i < asked_count; i++) {
+		struct clickhouse_answer *answer = &asked[i]->answer;
+		const char *shard = clickhouse_shard_name(clickhouse, asked[i]->shard);
 		struct cursor c;
 
-		cursor_init(&c, answers[i].bytes.data, answers[i].bytes.size, shard, 0);
-		if (answers[i].err == NULL) {
+		cursor_init(&c, answer->bytes.data, answer->bytes.size, shard, 0);
+		if (answer->err == NULL) {
 			read(status, shard, &c);
-			answers[i].err = cursor_error(&c);
+			answer->err = cursor_error(&c);
 		}
-		if (answers[i].err)
-			vec_push(&status->errors, answers[i].err);
-		answers[i].err = NULL;
+		has_failed[asked[i]->shard] = answer->err != NULL;
+		if (answer->err)
+			vec_push(&status->errors, answer->err);
+		strbuf_deinit(&answer->bytes);
 	}
-	free_answers(answers, count);
+	free(asked);
+	free(statements);
 }
 
 struct error *manage_status(
 	struct clickhouse *c, const struct store_query *range, struct store_status *status)
 {
+	bool *has_failed = xcalloc(clickhouse_shard_count(c), sizeof(*has_failed));
 	struct strbuf sql = {0};
 
 	select_status(range, &sql);
-	ask_status(c, status, strbuf_str(&sql), read_status);
+	ask_status(c, has_failed, strbuf_str(&sql), status, read_status);
 	strbuf_clear(&sql);
-	/* If a shard failed, ask no more: its error would be there again. */
-	if (status->errors.count == 0) {
-		select_losses(range, &sql);
-		ask_status(c, status, strbuf_str(&sql), read_losses);
-	}
-	if (status->errors.count == 0)
-		ask_status(c, status, STR(tables_sql), read_tables);
+	select_losses(range, &sql);
+	ask_status(c, has_failed, strbuf_str(&sql), status, read_losses);
+	ask_status(c, has_failed, STR(tables_sql), status, read_tables);
 	strbuf_deinit(&sql);
+	free(has_failed);
 	return NULL;
 }
 

@@ -1,6 +1,7 @@
 /* A store, which is either a folder or servers: passes calls to one or the other. */
 #include "store/store.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -148,15 +149,45 @@ struct error *store_init(
 	return manage_init(store->clickhouse, store->address.database, retention, made);
 }
 
+static int compare_rows(const void *a, const void *b)
+{
+	const struct store_status_row *x = a, *y = b;
+	int order = strcmp(x->service, y->service);
+
+	order = order ? order : strcmp(x->host, y->host);
+	return order ? order : strcmp(x->shard, y->shard);
+}
+
+static int compare_losses(const void *a, const void *b)
+{
+	const struct store_loss_row *x = a, *y = b;
+	int order = strcmp(x->host, y->host);
+
+	order = order ? order : strcmp(x->service, y->service);
+	order = order ? order : strcmp(x->kind, y->kind);
+	order = order ? order : (x->count < y->count) - (x->count > y->count);
+	order = order ? order : strcmp(x->shard, y->shard);
+	return order ? order : strcmp(x->text, y->text);
+}
+
 struct error *store_status(
 	struct store *store, uint64_t since_s, uint64_t until_s, struct store_status *status)
 {
 	const struct store_query range = {.since_s = since_s, .until_s = until_s};
+	struct error *err;
 
 	*status = (struct store_status){0};
 	if (store->clickhouse == NULL)
-		return folder_store_status(store->address.folder, &range, status);
-	return manage_status(store->clickhouse, &range, status);
+		err = folder_store_status(store->address.folder, &range, status);
+	else
+		err = manage_status(store->clickhouse, &range, status);
+	if (status->rows.count)
+		qsort(status->rows.data, status->rows.count, sizeof(*status->rows.data),
+			compare_rows);
+	if (status->losses.count)
+		qsort(status->losses.data, status->losses.count, sizeof(*status->losses.data),
+			compare_losses);
+	return err;
 }
 
 void store_status_deinit(struct store_status *status)

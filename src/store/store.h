@@ -119,6 +119,7 @@ void store_glance_deinit(struct store_glance *glance);
 /* ---- keeping it ---- */
 
 struct store_made {
+	bool is_folder;
 	size_t shards; /* new ones: their tables, or the folder, did not exist */
 	size_t tables; /* existing ones that now keep their rows for a different time */
 	size_t manual; /* shards, or the folder, that drop nothing without store_retain */
@@ -162,8 +163,8 @@ struct store_table_row {
 };
 
 struct store_status {
-	VEC(struct store_status_row) rows; /* by service, host and shard */
-	VEC(struct store_loss_row) losses; /* by host, service and kind */
+	VEC(struct store_status_row) rows; /* sorted by service, host and shard */
+	VEC(struct store_loss_row) losses; /* sorted by host, service and kind, the largest first */
 	VEC(struct store_table_row) tables;
 	VEC(struct error *) errors; /* of silent shards and unreadable recordings */
 };

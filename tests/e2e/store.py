@@ -404,6 +404,26 @@ def test_a_missing_shard_is_named(folder):
 	assert missing in done.err, done
 
 
+def test_a_missing_shard_is_left_out(folder):
+	"""The first statements find it missing; no other waits for it. The status has all that the others have."""
+	both = Store(shards.shared(0), shards.shared(1))
+	for number in (1, 2, 3, 4):
+		check(both.push(spoiled(folder, number, number), "--service", f"s{number % 2}", "--host", f"h{number}"))
+	places, whole = [f"127.0.0.1:{server.port}" for server in both.servers], status(both)
+	assert [row["service"] for row in whole["services"]] == ["s0", "s0", "s1", "s1"], whole
+	with fault_proxy.FaultProxy(both.servers[1].port) as proxy:
+		both.url, missing = both.url_of(places[0], f"127.0.0.1:{proxy.port}"), f"127.0.0.1:{proxy.port}"
+		proxy.fault(fault_proxy.refuse(), times=1000)
+		done = check(both.report())
+		first, then = [request[1] for request in proxy.requests[:2]], proxy.requests[2:]
+		assert f"with all of its hosts: {missing}" in done.out and len(first) == 2 and not then, (done, proxy.requests)
+		proxy.requests.clear()
+		done = check(both.fleet("status", "--format", "json"), 1)
+		assert missing in done.err and len(proxy.requests) == 1, (done, proxy.requests)
+		for name, rows in json.loads(done.out).items():
+			assert name == "errors" or rows == [row for row in whole[name] if row["shard"] == places[0]] != [], (name, rows, whole)
+
+
 def test_next_commands_work(folder):
 	"""What a report suggests can be typed, and asks for the same profiles."""
 	store, path = Folder(folder), folder / "p.folded"
@@ -442,6 +462,12 @@ def test_tables_that_are_there_keep_rows_for_another_time(folder):
 	assert "stays as it is" in check(store.fleet("init")).err
 	assert "changed how long 1 table keeps its rows" in check(store.fleet("init", "--keep", "0", "--keep-stacks", "0")).err
 	assert kept_days(store) == {**expected, "profiles": None}
+
+
+def test_init_names_what_it_made(folder):
+	made = folder / "made"
+	assert check(sonde("fleet", "init", "--store", made)).err == f"sonde: {made}: made the folder\n" and made.is_dir()
+	assert "stays as it is" in check(sonde("fleet", "init", "--store", made)).err
 
 
 def test_what_drops_nothing_by_itself_says_so(folder):
