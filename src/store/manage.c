@@ -44,8 +44,10 @@ static struct error *read_schema(struct clickhouse *c, size_t shard, uint64_t *v
 		err = clickhouse_ask_one(c, shard,
 			STR("SELECT max(version) FROM schema FORMAT TabSeparated"), &answer);
 		if (err == NULL && answer.size == 0)
-			err = error_new(ERROR_INPUT, "the table schema is empty; drop it and run "
-						     "sonde fleet init again");
+			err = error_new(ERROR_INPUT,
+				"%s: the table schema is empty; drop it and run sonde fleet init "
+				"again",
+				clickhouse_shard_name(c, shard));
 		if (err == NULL)
 			*version = strtoull(answer.data, NULL, 10);
 	}
@@ -88,15 +90,16 @@ static struct error *init_shard(struct clickhouse *c, size_t shard, struct str v
 	uint64_t schema;
 	struct error *err = store_dialect_of(version, &dialect);
 
-	if (err == NULL)
-		err = read_schema(c, shard, &schema);
-	if (err == NULL && schema > STORE_SCHEMA_VERSION)
-		err = error_new(ERROR_UNSUPPORTED,
-			"its tables have version %" PRIu64
-			", made by a newer sonde; update this one",
-			schema);
 	if (err)
 		return error_prefix(err, "%s", clickhouse_shard_name(c, shard));
+	err = read_schema(c, shard, &schema);
+	if (err == NULL && schema > STORE_SCHEMA_VERSION)
+		err = error_new(ERROR_UNSUPPORTED,
+			"%s: its tables have version %" PRIu64
+			", made by a newer sonde; update this one",
+			clickhouse_shard_name(c, shard), schema);
+	if (err)
+		return err;
 	made->manual += dialect == STORE_DIALECT_OLD;
 	if (schema < STORE_SCHEMA_VERSION) {
 		store_schema_statements(dialect, retention, &statements);

@@ -470,6 +470,22 @@ def test_init_names_what_it_made(folder):
 	assert "stays as it is" in check(sonde("fleet", "init", "--store", made)).err
 
 
+def test_init_names_a_shard_that_refuses_once(folder):
+	store = Store(shards.shared(0))
+	with fault_proxy.FaultProxy(shards.shared(0).port) as proxy:
+		store.url, place = store.url_of(f"127.0.0.1:{proxy.port}"), f"127.0.0.1:{proxy.port}"
+		for query in (b"SELECT version", b"EXISTS TABLE", b"SELECT max(version)"):
+			proxy.fault(fault_proxy.answer(403, "Code: 497. No rights"), when=lambda request, query=query: query in request.query)
+			done = check(store.fleet("init"), 1)
+			assert done.err.count(place) == 1 and "No rights" in done.err, (query, done)
+		proxy.fault(fault_proxy.answer(200, "none\n"), when=lambda request: b"SELECT version" in request.query)
+		done = check(store.fleet("init"), 1)
+		assert f"{place}: not a ClickHouse server" in done.err, done
+		proxy.fault(fault_proxy.answer(200, "99\n"), when=lambda request: b"max(version)" in request.query)
+		done = check(store.fleet("init"), 1)
+		assert f"{place}: its tables have version 99" in done.err, done
+
+
 def test_what_drops_nothing_by_itself_says_so(folder):
 	for store in (Store(shards.shared(0)), Folder(folder)):
 		assert "run sonde fleet retain" in check(store.fleet("init", "--keep", "30")).err
