@@ -65,10 +65,11 @@ static struct error *choose_format(struct ingest *in)
 	in->answer->reason = REASON_TYPE;
 	if (strcmp(format, "jfr") == 0)
 		return error_new(ERROR_UNSUPPORTED,
-			"profiles in JFR are not read; async-profiler also writes folded stacks "
-			"(collapsed), which are: format=folded");
+			"format 'jfr' is not supported; async-profiler also writes folded stacks "
+			"(collapsed): send them with format=folded");
 	return error_new(ERROR_UNSUPPORTED,
-		"format '%.40s' is not read; known: pprof, folded, lines, speedscope", format);
+		"format '%.40s' is not supported: expected pprof, folded, lines or speedscope",
+		format);
 }
 
 /* Takes the profile from a form; a form without one is an empty profile. */
