@@ -28,9 +28,9 @@ struct fleet_command {
 
 static const struct option_row fleet_rows[] = {
 	{OPTION_KEEP, 0, "keep", VALUE_NUMBER, "DAYS", {0},
-		"how long profiles are kept (default 14; 0: for ever)"},
+		"how long profiles are kept (default 14; 0: forever)"},
 	{OPTION_KEEP_STACKS, 0, "keep-stacks", VALUE_NUMBER, "DAYS", {0},
-		"how long stacks are kept that nobody sent again (default 90)"},
+		"how long stacks are kept after they were last sent (default 90)"},
 	{OPTION_KEEP_HOURS, 0, "keep-hours", VALUE_NUMBER, "DAYS", {0},
 		"how long sums of hours are kept (default 400)"},
 	{STORE_OPTION_SINCE, 0, "since", VALUE_TEXT, "TIME", {0},
@@ -38,7 +38,7 @@ static const struct option_row fleet_rows[] = {
 	{STORE_OPTION_UNTIL, 0, "until", VALUE_TEXT, "TIME", {0},
 		"status, rollup: only before TIME"},
 	{OPTION_FORMAT, 0, "format", VALUE_CHOICE, "FORMAT", CHOICES(format_names),
-		"of the status (default text)"},
+		"format of the status (default text)"},
 	{0},
 };
 
@@ -435,17 +435,16 @@ static const struct option_group groups[] = {
 
 const struct command cmd_fleet = {
 	.name = "fleet",
-	.summary = "set up and look after a store of many machines",
+	.summary = "set up and maintain a store of many machines",
 	.usage = "init|status|retain|rollup --store URL|DIR [OPTIONS]",
 	.details =
-		"init makes the tables in each shard, where they are missing; running it again "
-		"changes only how long they keep their rows, if --keep is given. status lists what "
-		"each host sent of each service, when, what was "
-		"lost, and what the tables take. retain drops what is older than it is to be kept; "
-		"current "
-		"servers do that themselves, as init told them. rollup sums whole hours, for "
+		"init creates the tables that are missing in each shard, or the folder; running it "
+		"again changes only how long tables keep their rows, if --keep is given. status "
+		"lists what each host sent of each service and when, what was lost, and the size "
+		"of the tables. retain drops what is older than --keep allows; current servers do "
+		"that themselves, after the times that init set. rollup sums whole hours, for "
 		"questions about many days: of the last two days, or from --since to --until. "
-		"Run it each hour; it does again what something came late for.",
+		"Run it each hour; it sums an hour again if it got more profiles since.",
 	.groups = groups,
 	.operand = OPERAND_NONE,
 	.run = fleet_run,

@@ -45,13 +45,13 @@ static const struct option_row push_rows[] = {
 	{OPTION_HOST, 0, "host", VALUE_TEXT, "NAME", {0},
 		"where it was recorded (default: as the file says, or this machine)"},
 	{OPTION_LABEL, 0, "label", VALUE_TEXT, "KEY=VALUE", {0},
-		"a label for all of it, such as version=1.4; may be given again"},
+		"a label for the whole profile, such as version=1.4; may be given again"},
 	{OPTION_EVERY, 0, "every", VALUE_TEXT, "T", {0},
 		"sum up weights over intervals of T (default 60s)"},
 	{OPTION_ALL_LABELS, 0, "all-labels", VALUE_NONE, NULL, {0},
 		"keep every label of samples, not only service, unit, container and command"},
 	{OPTION_SYMBOLS, 0, "symbols", VALUE_TEXT, "DIR|debuginfod", {0},
-		"instead of FILEs: send names for functions that were sent without"},
+		"instead of FILEs: send names for functions that were sent without one"},
 	{OPTION_OTLP, 0, "otlp", VALUE_TEXT, "URL", {0},
 		"instead of --store: send to a server of OTLP, such as http://HOST:4318; "
 		"--credentials then names a file with a bearer token"},
@@ -257,7 +257,7 @@ const struct command cmd_push = {
 	.name = "push",
 	.summary = "send profiles to a store of many machines",
 	.usage = "--store URL|DIR FILE...|--symbols DIR [OPTIONS]",
-	.details = "Adds each FILE, a recording or a profile of any format that sonde reads, to a "
+	.details = "Adds each FILE, a recording or a profile in any format that sonde reads, to a "
 		   "store, where `sonde report --store` finds it by service, host, label and time. "
 		   "Sending a file again changes nothing, so a send that was interrupted can be "
 		   "repeated.\n\nA store keeps stacks with all their metrics, in intervals of a "
