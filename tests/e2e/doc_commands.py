@@ -5,10 +5,13 @@ the others, which a reader types just so. They are given a profile that has what
 """
 
 import re
+import shlex
 import shutil
 import time
 
+import clickhouse
 import harness
+import shards
 from harness import SOURCE_ROOT, check, run, sonde
 from recording import needs_sampling
 
@@ -53,8 +56,8 @@ end
 # What is compared elsewhere, or takes a server (record_attach), a control group (record_labels), rights
 # (record_machine), a gmon.out (report_gmon), a client (serve_mcp), what runs (top), a program
 # with zones (live), the folder of a tracer (report_traces), a
-# recording without names (symbolize), the whole machine (agent), gdb or CMake (howto), or a ClickHouse
-# server (store).
+# recording without names (symbolize), the whole machine (agent), or gdb or CMake (howto). What takes
+# ClickHouse servers is below.
 ELSEWHERE = re.compile(
 	r"sonde report (gmon\.out|state\.zones|uftrace\.data|\S+\.er\b|part\.prof|tests\.prof|build-profile/)"
 	r"|sonde record (-p|--cgroup|-a|.* gdb|.* ctest) |sonde (live|serve|top|symbolize|agent)\b"
@@ -103,6 +106,18 @@ def commands(records):
 		if not ELSEWHERE.match(c) and bool(RECORDS.match(c)) == records]
 
 
+def server_commands():
+	"""Those with ClickHouse servers that end by themselves and need no TLS: first what sets up and sends, then what reads."""
+	found = [(page, command.partition(" | ")[0]) for page, command in (*man_examples(), *page_commands())]
+	found = [(page, c) for page, c in found if "clickhouse://" in c and not re.match(r"sonde (serve|top|agent)\b|.*secure=true", c)]
+	text = (SOURCE_ROOT / "docs" / "fleet.md").read_text().partition("| question | command, with `--store …` |")[2].partition("\n\n")[0]
+	asked = re.findall(r"`(sonde (?:report|diff|annotate) [^`]*)`", text)
+	assert len(found) > 15 and len(asked) > 5, (found, asked)
+	found += [("fleet.md", f"{c} --store clickhouse://db1,db2,db3") for c in asked]
+	order = ("sonde fleet init", "sonde push", "sonde fleet")
+	return sorted(found, key=lambda one: next((i for i, words in enumerate(order) if one[1].startswith(words)), len(order)))
+
+
 def shell(folder, command):
 	if "tests/golden/in/" in command:
 		folder = SOURCE_ROOT
@@ -136,6 +151,39 @@ def test_commands_that_read(folder):
 			continue
 		printed = result.err if SENDS.match(command) else result.out
 		assert result.status == 0 and (printed or " -o " in command), (page, command, result)
+
+
+def push_for_questions(folder, store):
+	"""What the questions are about: two versions on two hosts, now, two days ago, and in the morning that a page names."""
+	now = time.time_ns()
+	for start in (now, now - 36 * 3600 * 10**9, 1795683600 * 10**9):
+		(folder / "api.dump").write_text(PROFILE.replace("\nobject", f"\nstart-unix-ns {start}\nobject", 1))
+		check(sonde("convert", folder / "api.dump", "-o", folder / "api.prof"))
+		for version in ("1.3", "1.4"):
+			for host in ("web1", "web2"):
+				check(sonde("push", "--store", store, "--service", "api", "--host", host, "--label", f"version={version}", folder / "api.prof"))
+
+
+@harness.takes_long
+def test_commands_with_servers(folder):
+	places = {f"db{i + 1}": f"127.0.0.1:{shards.shared(i).port}" for i in range(3)}
+	secret = folder / "secret"
+	secret.write_text(f"guarded:{clickhouse.PASSWORD}\n")
+	secret.chmod(0o600)
+	(folder / "build" / "debug").mkdir(parents=True)
+
+	def here(command):
+		command = re.sub(r"clickhouse://(db\d(?:,db\d)*)", lambda m: f"clickhouse://{','.join(places[name] for name in m[1].split(','))}", command)
+		return re.sub(r"/etc/sonde/\w+", shlex.quote(str(secret)), command)
+
+	for names in ("db1,db2", "db1,db2,db3"):
+		check(sonde("fleet", "init", "--store", here(f"clickhouse://{names}")))
+		push_for_questions(folder, here(f"clickhouse://{names}"))
+	shutil.copy(folder / "api.prof", folder / "app.prof")
+	for page, command in server_commands():
+		result = shell(folder, here(command))
+		printed = result.err if SENDS.match(command) else result.out
+		assert result.status == 0 and printed, (page, command, result)
 
 
 def test_commands_that_record(folder):
