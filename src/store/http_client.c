@@ -65,6 +65,7 @@ struct curl_calls {
 struct http_client {
 	struct http_client_options options;
 	struct curl_calls curl;
+	pid_t pid; /* of the process whose connections these are */
 	CURLM *multi;
 	CURLM *probes; /* separate, as requests may use all connections of `multi` */
 };
@@ -180,6 +181,22 @@ static const char *system_ca_file(void)
 
 #endif
 
+static bool make_multis(struct http_client *h)
+{
+	CURLM *multi = h->curl.multi_init(), *probes = multi ? h->curl.multi_init() : NULL;
+
+	if (probes == NULL) {
+		if (multi)
+			h->curl.multi_cleanup(multi);
+		return false;
+	}
+	h->curl.multi_setopt(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)CONNECTIONS_MAX);
+	h->multi = multi;
+	h->probes = probes;
+	h->pid = getpid();
+	return true;
+}
+
 struct error *http_client_create(
 	const struct http_client_options *options, struct http_client **http)
 {
@@ -200,15 +217,10 @@ struct error *http_client_create(
 	if (h->options.answer_max == 0)
 		h->options.answer_max = ANSWER_DEFAULT;
 	h->curl.global_init(CURL_GLOBAL_DEFAULT);
-	h->multi = h->curl.multi_init();
-	h->probes = h->multi ? h->curl.multi_init() : NULL;
-	if (h->probes == NULL) {
-		if (h->multi)
-			h->curl.multi_cleanup(h->multi);
+	if (!make_multis(h)) {
 		free(h);
 		return error_new(ERROR_SYSTEM, LIBRARY " cannot begin");
 	}
-	h->curl.multi_setopt(h->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)CONNECTIONS_MAX);
 	*http = h;
 	return NULL;
 }
@@ -474,6 +486,19 @@ void http_client_run(struct http_client *http, struct http_request *const *reque
 	int running = 0, probes;
 	CURLMcode code;
 
+	/*
+	 * Connections stay with the process that made them.  They are not closed here either: that
+	 * would end their TLS sessions.
+	 */
+	if (http->pid != getpid() && !make_multis(http)) {
+		for (size_t i = 0; i < count; i++) {
+			transfers[i].request = requests[i];
+			requests[i]->status = 0;
+			end_without(&transfers[i]);
+		}
+		free(transfers);
+		return;
+	}
 	for (size_t i = 0; i < count; i++) {
 		requests[i]->status = 0;
 		requests[i]->err = NULL;

@@ -2,12 +2,16 @@
 shortened here."""
 
 import os
+import resource
 import signal
 import time
 
 import fault_proxy
 import harness
 import shards
+from harness import check
+from served import Server
+from store import Store
 
 ASKER = os.environ.get("STORE_ASKER", str(harness.BUILD_ROOT / "tests" / "store_asker"))
 SILENCE_S = 1.5
@@ -66,6 +70,24 @@ def test_a_server_that_stops_during_a_statement_is_noticed():
 		done = harness.check(ask(proxy.port, "SELECT 1"), 1)
 		assert "no answer for" in done.err, done
 		assert time.monotonic() - began < NOTICED_S
+
+
+def test_a_server_of_pages_waits_without_work(folder):
+	"""What answers a request is a child process, which cannot use its parent's connections: with them, it asked a closed one for
+	news as fast as it could."""
+	store = Store(shards.shared(0))
+	(folder / "x.folded").write_text("main;f 7\n")
+	for service in ("a", "b"):
+		check(store.push(folder / "x.folded", "--service", service, "--host", "h"))
+	with fault_proxy.FaultProxy(shards.shared(0).port) as proxy:
+		before = resource.getrusage(resource.RUSAGE_CHILDREN)
+		with Server("--store", store.url_of(f"127.0.0.1:{proxy.port}"), "service=a", "service=b") as server:
+			server.good("files")
+			proxy.fault(fault_proxy.delay(LONG_S), when=lambda request: request.first[0] == "POST")
+			assert b'"total": 0' in server.good("diff", old="service=a", new="service=b")
+	after = resource.getrusage(resource.RUSAGE_CHILDREN)
+	took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+	assert took < LONG_S / 3, took
 
 
 if __name__ == "__main__":
