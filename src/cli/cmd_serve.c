@@ -169,7 +169,8 @@ const struct command cmd_serve = {
 		   "who calls a function, which lines are slow, and what changed. Answers are "
 		   "short, as with --brief. An agent or "
 		   "a browser reaches only the files named here, and sources "
-		   "and programs below DIR that they name.",
+		   "and programs below DIR that they name. The page of a store compares "
+		   "any two selections of the store.",
 	.groups = groups,
 	.operand = OPERAND_FILE,
 	.run = serve_run,

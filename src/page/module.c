@@ -20,7 +20,8 @@
  *	marks	what is on the lanes of "threads", by the ids that lanes gives them: zones and
  *		events (thread_marks.h), in those slices
  *	about	the profile itself: metrics, threads, where it is from, how well it was sampled
- *	diff	what `sonde diff --format json` prints of the profile "old" and this one
+ *	diff	what `sonde diff --format json` prints of the profile "old" and this one; with
+ *		"normalize" 1, here and for "flame", of their shares
  *	annotate	what `sonde annotate --format json` prints of "function", with the code of
  *		page_code in place of this machine's
  */
@@ -91,28 +92,35 @@ static void reply_error(struct error *err)
 
 /* ---- opening ---- */
 
-static struct error *open_bytes(struct file_bytes *bytes, const char *name)
+static struct error *open_bytes(struct file_bytes *bytes, const char *name, size_t place)
 {
 	struct reader_input input = {.name = name};
+	struct session *session;
 	struct error *err;
 
-	if (session_count == PROFILES_MAX)
+	if (place >= PROFILES_MAX || place > session_count)
 		return error_new(ERROR_USAGE, "%u files are open, the most at once", PROFILES_MAX);
 	err = decompress(name, 0, bytes, &input.is_cut);
 	if (err)
 		return err;
 	input.data = bytes->data;
 	input.size = bytes->size;
-	err = session_open_bytes(&input, NULL, &sessions[session_count]);
-	if (err == NULL)
+	err = session_open_bytes(&input, NULL, &session);
+	if (err)
+		return err;
+	if (place == session_count)
 		session_count++;
-	return err;
+	session_close(sessions[place]);
+	carried_code_destroy(codes[place]);
+	sessions[place] = session;
+	codes[place] = NULL;
+	return NULL;
 }
 
-EXPORT("page_open") void page_open(uint8_t *data, size_t size, const char *name)
+EXPORT("page_open") void page_open(uint8_t *data, size_t size, const char *name, size_t place)
 {
 	struct file_bytes bytes = {data, size};
-	struct error *err = open_bytes(&bytes, name);
+	struct error *err = open_bytes(&bytes, name, place);
 
 	file_bytes_deinit(&bytes);
 	if (err) {
@@ -120,7 +128,7 @@ EXPORT("page_open") void page_open(uint8_t *data, size_t size, const char *name)
 		return;
 	}
 	reply_begin(&reply);
-	strbuf_printf(&reply.bytes, "{\"profile\": %zu}", session_count - 1);
+	strbuf_printf(&reply.bytes, "{\"profile\": %zu}", place);
 }
 
 static struct error *read_code(struct file_bytes *bytes, size_t profile)
@@ -162,6 +170,7 @@ struct request {
 	uint32_t threads[THREAD_MARKS_MAX];
 	size_t thread_count;
 	bool is_by_old; /* boxes of a difference are as wide as the old profile */
+	bool normalize; /* a difference is of shares */
 };
 
 static char *copy(struct request *r, struct str text)
@@ -252,6 +261,8 @@ static struct error *read_member(struct request *r, struct json_reader *json, st
 		r->old = sessions[number];
 	else if (str_equal(key, STR("by_old")))
 		r->is_by_old = number != 0;
+	else if (str_equal(key, STR("normalize")))
+		r->normalize = number != 0;
 	else if (str_equal(key, STR("from")))
 		r->from_ns = (uint64_t)number;
 	else if (str_equal(key, STR("to")))
@@ -357,8 +368,8 @@ static struct error *compare(
 	if (err == NULL)
 		err = question_settle(&r->question);
 	if (err == NULL)
-		err = comparison_of(session_profile(r->old), session_profile(r->session), false,
-			&r->question, comparison);
+		err = comparison_of(session_profile(r->old), session_profile(r->session),
+			r->normalize, &r->question, comparison);
 	if (err == NULL)
 		err = comparison_ask(*comparison, &r->question, made);
 	return err;

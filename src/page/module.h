@@ -11,9 +11,10 @@ void *page_alloc(size_t size);
 void page_free(void *memory);
 /*
  * Opens a file of any format that is read from bytes alone, perhaps compressed, and frees the
- * bytes, which are page_alloc's.  name: of the file, ended by NUL.
+ * bytes, which are page_alloc's.  name: of the file, ended by NUL.  place: the number of the
+ * profile: the next one, or that of one which it replaces.
  */
-void page_open(uint8_t *data, size_t size, const char *name);
+void page_open(uint8_t *data, size_t size, const char *name, size_t place);
 /* The code of that profile (code/carried_code.h), perhaps compressed; frees the bytes. */
 void page_code(uint8_t *data, size_t size, size_t profile);
 void page_ask(const char *text, size_t size);

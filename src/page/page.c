@@ -158,6 +158,8 @@ static void put_data(struct sink *sink, const struct profile *profile,
 	put_attribute(sink, "data-state", strbuf_str(&state));
 	if (options->served)
 		put_attribute(sink, "data-served", str_from(options->served));
+	if (options->selection)
+		put_attribute(sink, "data-selection", str_from(options->selection));
 	strbuf_add_char(&sink->text, '>');
 	put_base64(sink, (const uint8_t *)bytes.data, bytes.size);
 	strbuf_deinit(&state);

@@ -19,6 +19,11 @@ struct page_options {
 	 * then asks for code; NULL: the page is a file, and asks nobody.
 	 */
 	const char *served;
+	/*
+	 * The selection that the profile is of a store (cli/store_options.h), others of which that
+	 * server fetches to compare with; NULL: it is of none.
+	 */
+	const char *selection;
 };
 
 /* Whether this program was built with pages. */

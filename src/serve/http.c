@@ -41,7 +41,7 @@
 #define EXCHANGE_SECONDS 600u
 /* Answers that are computed at a time, and requests that wait for that. */
 #define ANSWERS_MAX 3u
-/* Of these, answers that may wait for debuginfod servers: one is always left for the others. */
+/* Of these, answers that may wait for other servers: one is always left for the others. */
 #define FETCHING_MAX (ANSWERS_MAX - 1)
 #define WAITING_MAX  32u
 /* Bytes of an answer. */

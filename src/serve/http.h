@@ -12,7 +12,7 @@
  *	ask?…		a report, by the names of the command line's options; format: default json
  *	annotate?…	one function's lines and instructions
  *	diff?…		a comparison of two files
- *	recording?…	a file's bytes, as sonde writes it
+ *	recording?…	a file's bytes, as sonde writes it; or those of a selection of the store
  *	source?…	a source file that a profile names
  *
  * Every path with another token, or without, is 404.

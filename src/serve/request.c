@@ -44,6 +44,17 @@ static struct error *put_file(
 	return served_find(r->served, value, file);
 }
 
+static struct error *put_selection(struct request *r, const char *value)
+{
+	if (value == NULL)
+		return error_new(ERROR_USAGE, "select: expects a value");
+	if (r->served->input.fetch == NULL)
+		return error_new(ERROR_USAGE,
+			"select: this server has files; `sonde serve --store` has selections");
+	r->selection = value;
+	return NULL;
+}
+
 /* Those that only a kind of request has; *is_own: it was one. */
 static struct error *put_own(struct request *r, const char *name, const char *value, bool *is_own)
 {
@@ -72,6 +83,8 @@ static struct error *put_own(struct request *r, const char *name, const char *va
 		r->source_file = value;
 		return NULL;
 	}
+	if (r->kind == REQUEST_RECORDING && strcmp(name, "select") == 0)
+		return put_selection(r, value);
 	*is_own = r->kind == REQUEST_RECORDING || r->kind == REQUEST_SOURCE;
 	return *is_own ? error_new(ERROR_USAGE, "%s: unknown option", name) : NULL;
 }
@@ -93,6 +106,8 @@ static void name_files(struct request *r)
 	struct strbuf out = {0};
 	bool is_diff = r->kind == REQUEST_DIFF;
 
+	if (r->question.form != BRIEF_TOOLS)
+		return;
 	strbuf_add(&out, is_diff ? STR("\"old\": ") : STR("\"profile\": "));
 	quote_json(&out, str_from(is_diff ? r->old_file->name : r->file->name));
 	if (is_diff) {
@@ -100,8 +115,7 @@ static void name_files(struct request *r)
 		quote_json(&out, str_from(r->new_file->name));
 		strbuf_add(&out, r->normalize ? STR(", \"normalize\": true") : STR(""));
 	}
-	if (r->question.form == BRIEF_TOOLS)
-		r->question.subject = arena_str(r->arena, strbuf_str(&out)).data;
+	r->question.subject = arena_str(r->arena, strbuf_str(&out)).data;
 	strbuf_deinit(&out);
 }
 
@@ -113,6 +127,8 @@ static struct error *settle_files(struct request *r)
 		return r->old_file && r->new_file
 			       ? NULL
 			       : error_new(ERROR_USAGE, "name two profiles, old and new");
+	if (r->selection)
+		return NULL;
 	if (r->file == NULL)
 		err = served_find(r->served, NULL, &r->file);
 	return err ? err : served_open(r->served, r->file);
@@ -157,17 +173,24 @@ static struct error *answer_report(
 	return NULL;
 }
 
-bool request_fetches(const struct request *r)
+/* Whether the answer has sources, which debuginfod servers may have. */
+static bool wants_source(const struct request *r)
 {
 	return r->served->open_source &&
 	       (r->kind == REQUEST_SOURCE ||
 		       (r->kind == REQUEST_ANNOTATE && (r->source || !r->instructions)));
 }
 
+bool request_fetches(const struct request *r)
+{
+	return wants_source(r) || r->selection ||
+	       (r->kind == REQUEST_DIFF && r->served->input.fetch);
+}
+
 /* It ends with the process that answers. */
 static struct error *open_source(const struct request *r, struct machine_code *machine)
 {
-	return request_fetches(r) ? r->served->open_source(0, &machine->source) : NULL;
+	return wants_source(r) ? r->served->open_source(0, &machine->source) : NULL;
 }
 
 static struct error *answer_annotate(
@@ -211,10 +234,17 @@ static struct error *answer_diff(
 	return err;
 }
 
+/* A selection is fetched for this answer, and ends with the process that answers. */
 static struct error *answer_recording(
 	struct request *r, struct sink *sink, void (*begin)(struct sink *sink))
 {
-	const struct profile *profile = session_profile(r->file->session);
+	struct session *session = r->selection ? NULL : r->file->session;
+	struct error *err =
+		session ? NULL : session_open(r->selection, &r->served->input, &session);
+
+	if (err)
+		return err;
+	const struct profile *profile = session_profile(session);
 	const struct writer_options options = {.metric = profile->default_metric};
 
 	begin(sink);
@@ -276,7 +306,8 @@ static struct error *answer_source(
 static struct error *answer_page(
 	struct request *r, struct sink *sink, void (*begin)(struct sink *sink))
 {
-	const struct page_options options = {.served = r->file->name};
+	const struct page_options options = {.served = r->file->name,
+		.selection = r->served->input.fetch ? r->file->path : NULL};
 
 	if (page_is_built())
 		begin(sink);

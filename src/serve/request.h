@@ -9,6 +9,7 @@
  *	function		annotate: a name or an id
  *	normalize, source, asm	as the commands' options
  *	file			source: a path that the profile names
+ *	select			recording: a selection of the store that is served (serve --store)
  *
  *	request_init(&r, REQUEST_REPORT, &served, BRIEF_TOOLS);
  *	err = request_put(&r, "profile", "sonde.prof"); …
@@ -35,6 +36,7 @@ struct request {
 	struct arena *arena; /* of values, which the question borrows */
 	struct served_file *file, *old_file, *new_file;
 	const char *function, *source_file;
+	const char *selection; /* of the store, in place of a served file; NULL: none */
 	bool normalize, source, instructions;
 	struct question question;
 };
@@ -49,7 +51,7 @@ must_use struct error *request_put(struct request *r, const char *name, const ch
  * errors of reading.
  */
 must_use struct error *request_settle(struct request *r);
-/* Whether the answer may ask debuginfod servers, and so take as long as they do. */
+/* Whether the answer may ask other servers, and so take as long as they do. */
 bool request_fetches(const struct request *r);
 /*
  * Answers the settled request, and draws the answer.  begin is called before the first byte, once

@@ -1,16 +1,20 @@
 """The page of --format html in a browser: a person's work by clicks and keys, its figures the command line's."""
 
+import datetime
 import json
 import pathlib
 import random
 import re
 import shutil
+import urllib.parse
 
 import harness
 from harness import SOURCE_ROOT, Skip, check, run, sonde
 import recording
+import shards
 from npm import package
 from served import Server
+from store import Folder, Store
 
 # The browser's programs, the driver, and the package of npm that it needs.
 CHROMIUM = (("chromium", "chromium-browser"), "page_driver.mjs", ("playwright-core", "1.56.1"))
@@ -497,6 +501,117 @@ def test_a_store_of_two_services(folder):
 		{(row.split()[-1], row.split()[0]) for row in rows if row.split()[0] != "0"}, (report, rows)
 	assert len(empty) == 1 and "leave nothing" in empty[0], empty
 	assert undone == when and not any("eval" in row for row in when), (undone, when)
+
+
+DAY, HOUR = 86400, 3600
+TODAY = 1767258000  # 2026-01-01T09:00
+
+
+def at(seconds):
+	return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def two_days(store, folder):
+	"""Of yesterday and today, and of an hour before each, two services on two hosts with a version each: no two weights are equal."""
+	r = random.Random(12)
+	for start in (TODAY - DAY - HOUR, TODAY - DAY, TODAY - HOUR, TODAY):
+		for host, version in (("web1", "1.3"), ("web2", "1.4")):
+			for service in ("api", "db"):
+				names = ("main", "parse", "eval", service)
+				lines = ["sonde-dump 1", f"start-unix-ns {start * 10**9}", 'source "x"', 'metric "work" "count" default', 'object user "/bin/x"']
+				for name in names:
+					lines += [f'function "{name}" object "/bin/x"', "frame"]
+				lines += ['process 1 start 0 "x"', 'thread 1 process 0 start 0 "x"', "stack 0", 'stack 1 "main"', 'stack 2 "parse"', 'stack 2 "eval"', f'stack 3 "{service}"']
+				lines += [f"sample {stack} thread 0 time {second * 10**9} weight {r.randrange(1, 10**6)}" for second in (0, 600) for stack in (1, 2, 3, 4)]
+				(folder / "x.dump").write_text("\n".join([*lines, "end", ""]))
+				check(store.push(folder / "x.dump", "--service", service, "--host", host, "--label", f"version={version}"))
+
+
+def check_selections(store, folder, is_thorough):
+	two_days(store, folder)
+
+	def differences(old, new, *options):
+		"""Change, old, new and name of each row, and both totals, as the command line has them."""
+		told = json.loads(check(sonde("diff", "--store", store.url, "--service", "api", old, new, "--format", "json", "--limit", "0", *options)).out)
+		assert told["old"]["total"] != told["new"]["total"] and all(side["total"] > 0 for side in (told["old"], told["new"])), told
+		return sorted((row["exclusive"], row["old"]["exclusive"], row["new"]["exclusive"], row["name"]) for row in told["rows"]), told["old"]["total"], told["new"]["total"]
+	shown = ("eval", """[[...document.querySelectorAll('.diff .row')].map(row => [0, 2, 3].map(i => Number(row.querySelectorAll('.n')[i].innerText.replace(/[,+]/g, '')))
+		.concat(row.querySelector('.name').firstChild.data)), document.querySelector('.diff .about span').innerText]""")
+
+	def same(seen, *wanted):
+		rows, old, new = differences(*wanted)
+		assert sorted(map(tuple, seen[0])) == rows and f" {old:,} → " in seen[1] and f" {new:,}: " in seen[1], (seen, wanted, rows, old, new)
+	compare, address = ("click", "button:has-text('Compare')"), ("eval", "location.hash")
+	today, yesterday = f"since={at(TODAY)}", f"since={at(TODAY - DAY)},until={at(TODAY - DAY + HOUR)}"
+	with Server("--store", store.url, "--service", "api", today) as server:
+		if b'id="worker"' not in server.get()[2]:
+			raise Skip("built without pages")
+
+		def drives(*steps, **more):
+			return drive(server.url, *steps, **more)
+		# The same time, a day and an hour earlier.
+		*_, seen, link, _, swapped, _, _, hour_ago, hour_link = drives(["press", "8"], ["click", "button:has-text('a day earlier')"], shown, address,
+			["click", "button:has-text('swap')"], shown, ["click", "button:has-text('another selection')"], ["click", "button:has-text('an hour earlier')"], shown, address)
+		base = dict(urllib.parse.parse_qsl(link[1:]))["base"]
+		assert base.startswith(f"since={at(TODAY - DAY)},until={at(TODAY - DAY)[:11]}"), link
+		same(seen, yesterday, today)
+		same(seen, base, today)
+		same(swapped, today, yesterday)
+		# An hour before what is the new one now.
+		assert dict(urllib.parse.parse_qsl(hour_link[1:]))["base"].startswith(f"since={at(TODAY - DAY - HOUR)},"), hour_link
+		same(hour_ago, f"since={at(TODAY - DAY - HOUR)},until={at(TODAY - DAY)}", yesterday)
+		# More of them than a page keeps, one after the other; of hosts.
+		pairs = [(f"since={at(start)},until={at(start + HOUR)},host={host}", f"{today},host={other}")
+			for start in (TODAY - HOUR, TODAY - DAY, TODAY - DAY - HOUR) for host, other in (("web1", "web2"), ("web2", "web1"))]
+		steps = []
+		for old, new in [*pairs, pairs[0]]:
+			steps += [["eval", f"location.hash = '#view=diff&base={urllib.parse.quote(old)}&now={urllib.parse.quote(new)}'"],
+				["see", f".diff .about b:text-is('{old}') ~ b:text-is('{new}')"], shown]
+		for one, pair in zip(drives(*steps)[2::3], [*pairs, pairs[0]], strict=True):
+			same(one, *pair)
+		if not is_thorough:
+			return
+		# Shares of the totals, in hundredths of a percent.
+		shares = json.loads(check(sonde("diff", "--store", store.url, "--service", "api", "--normalize", yesterday, today, "--format", "json", "--limit", "0")).out)["rows"]
+		percents = lambda value: f"{'-' if value < 0 else '+'}{(abs(value) + 50_000) // 100_000 / 100:.2f}%"
+		_, totals, cells, link_of_shares = drives(["click", "button:has-text('shares')"], ["texts", ".diff .about span:first-child"], ["eval", "[...document.querySelectorAll('.diff .row')].map(row => row.querySelector('.n').innerText)"],
+			address, fragment=link)
+		assert sorted(cells) == sorted(percents(row["exclusive"]) for row in shares) and f" {seen[1].split(' → ')[0].split()[-1]} → " in totals[0], (cells, shares, totals)
+		assert "shares=1" in link_of_shares, link_of_shares
+		# The address is enough, and filters hold for both.
+		again, focused = (drives(shown, fragment=link + more)[0] for more in ("", "&f.focus=eval"))
+		assert again == seen
+		same(focused, yesterday, today, "--focus", "eval")
+		# A version that a filter chose, and the rest: the filter goes into the new side.
+		*_, chosen, _, _, seen, note = drives(["choose", "select[aria-label=Filter]", "label"], ["enter", "input[name=value]", "version=^1.4$"], ["press", "8"],
+			["eval", "[...document.querySelectorAll('.sides input')].map(i => i.value)"], ["fill", "input[aria-label='old labels']", "version=1.3"], compare, shown, ["texts", ".diff .note"])
+		assert chosen[4] == chosen[9] == "version=1.4" and chosen[0] == at(TODAY), chosen
+		same(seen, f"{today},version=1.3", f"{today},version=1.4")
+		assert any("without the filter label" in text for text in note), note
+		# A time that was dragged.
+		*_, seen, link = drives(["click", "button:has-text('a day earlier')"], shown, address, fragment=f"#view=diff&f.time=0ns:{300 * 10**9}ns")
+		known = dict(urllib.parse.parse_qsl(link[1:]))
+		assert known["now"] == f"since={at(TODAY)},until={at(TODAY + 300)}" and known["base"] == f"since={at(TODAY - DAY)},until={at(TODAY - DAY + 300)}", link
+		same(seen, known["base"], known["now"])
+		# What cannot be: one line, the command line's, and the fields stay as they are.
+		for field, value, good in (("service", "nobody", "db"), ("since", "yesterday", at(TODAY - DAY))):
+			box = f"input[aria-label='old {field}']"
+			*_, said, _, _, seen = drives(["press", "8"], ["fill", box, value], compare, ["texts", ".message"], ["fill", box, good], compare, shown, fails=True)
+			wrong, right = (f"since={at(TODAY)},service={v}" if field == "service" else f"since={v}" for v in (value, good))
+			failed = sonde("diff", "--store", store.url, "--service", "api", wrong, today)
+			assert failed.status and len(said) == 1 and said[0].startswith(f"{wrong}: ") and said[0].removeprefix(f"{wrong}: ") in failed.err, (said, failed)
+			same(seen, right, today)
+
+
+@harness.takes_long
+def test_selections_of_a_folder_are_compared(folder):
+	"""A store's page compares what it shows with another time, version or host of the store: figures are those of `sonde diff --store`."""
+	check_selections(Folder(folder), folder, True)
+
+
+@harness.takes_long
+def test_selections_of_a_server_are_compared(folder):
+	check_selections(Store(shards.shared(0)), folder, False)
 
 
 @harness.takes_long

@@ -34,10 +34,13 @@ function start() {
 		return at
 	}
 	const reply = () => Buffer.from(new Uint8Array(memory.buffer, exports.page_reply(), exports.page_reply_size()))
+	let opened = 0
 	return {
 		open(bytes, name) {
-			exports.page_open(put(bytes), bytes.length, put(Buffer.from(`${name}\0`)))
-			return reply()
+			exports.page_open(put(bytes), bytes.length, put(Buffer.from(`${name}\0`)), opened)
+			const told = reply()
+			if ("profile" in JSON.parse(told)) opened++
+			return told
 		},
 		ask(request) {
 			const bytes = Buffer.from(JSON.stringify(request))

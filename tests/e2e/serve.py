@@ -127,6 +127,8 @@ def test_mistakes_are_explained():
 		assert server.ask("annotate", profile="calc.folded")[0] == 400
 		assert server.ask("diff", old="calc.folded")[0] == 400
 		assert server.ask("source", profile="list.dump")[0] == 400
+		status, _, body = server.ask("recording", select="all")
+		assert status == 400 and b"--store" in body, (status, body)
 		assert server.get("ask?" + "&".join("focus=a" for _ in range(100)))[0] == 400
 
 

@@ -4,12 +4,13 @@ import { render } from 'preact'
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useAnswer } from './answer'
 import { toClipboard } from './clipboard'
-import { askChanges, askDiff, Diff, type Other } from './diff'
+import { askChanges, askDiff, Diff, type Sides } from './diff'
 import { Boxes, Flame } from './flame'
 import { GraphPicture } from './graph'
 import { Inspector, quoteRegex, quoteWhen } from './inspector'
-import { loadCode, loadCompiled, loadFiles, type Given } from './load'
+import { loadCode, loadCompiled, loadFiles, loadSelection, type Given } from './load'
 import { RULES } from './rules'
+import { fieldsOf, selectionOf, sharedFilters, withFilters } from './selection'
 import { Session, type About, type CallersRow, type CodeReport, type DiffReport, type FlameHead, type Kept, type LanesHead, type Options, type Packed, type Report } from './session'
 import { Source } from './source'
 import { COLLAPSE, FIRST, fromFragment, History, inTime, isZone, LEVELS, options, toFragment, VIEWS, type Range, type Selected, type State, type View } from './state'
@@ -191,7 +192,9 @@ function App({ session, given }: { session: Session; given: Given }) {
   const [wantsDark, setDark] = useState(() => matchMedia('(prefers-color-scheme: dark)').matches)
   const [message, setMessage] = useState('')
   const about = given.about
-  const [other, setOther] = useState<Other | null>(null)
+  const self = { profile, name: about.source.split('/').pop() ?? '' }
+  // With a file that was dropped; with a selection of the store, which the address holds, instead.
+  const [dropped, setDropped] = useState<Sides | null>(null)
 
   const show = useCallback((next: State) => {
     setState(next)
@@ -227,7 +230,7 @@ function App({ session, given }: { session: Session; given: Given }) {
   }, [])
 
   const views = VIEWS.filter(view => (view !== 'zones' || about.has_zones) && (about.has_stacks || !['flame', 'tree', 'callers', 'source'].includes(view)))
-  const seen = views.includes(state.view) ? state.view : 'functions'
+  const seen = views.includes(state.view) ? state.view : 'functions', isDiff = seen === 'diff'
   const sharedBy = ({ filters, metric, level }: State) => JSON.stringify([filters, metric, level])
   const shared = sharedBy(state)
   // While a time is being dragged, the view follows: each answer is followed by a question about where the drag is then.
@@ -236,7 +239,7 @@ function App({ session, given }: { session: Session; given: Given }) {
   const asked = `${seen}${sharedBy(live)}${state.collapse}${state.inverted}${state.sort}${state.beside}${state.listed}${state.drawn}`
   const [larger, setLarger] = useState({ asked, rows: 0 })
   const isPicture = seen === 'graph' && !state.listed
-  const rows = isPicture ? PICTURE_ROWS : larger.asked === asked && larger.rows || (FIRST_ROWS[seen === 'diff' && state.drawn ? 'flame' : seen] ?? 0)
+  const rows = isPicture ? PICTURE_ROWS : larger.asked === asked && larger.rows || (FIRST_ROWS[isDiff && state.drawn ? 'flame' : seen] ?? 0)
   const more = () => setLarger({ asked, rows: rows * 10 })
   const flame = useAnswer<Packed<FlameHead>>(`${asked}${rows}`,
     () => seen === 'flame' && about.has_stacks ? session.flame(profile, flameOptions(live, rows)) : null)
@@ -254,12 +257,21 @@ function App({ session, given }: { session: Session; given: Given }) {
   const code = useAnswer<CodeReport>(`code${seen === 'source'}${JSON.stringify(state.selected)}${shared}`,
     () => seen === 'source' && state.selected
       ? loadCode(session, given, options({ ...state, level: 'function' }), state.selected.module ? `${state.selected.module}\`${state.selected.name}` : state.selected.name) : null)
-  const isDrawn = seen === 'diff' && state.drawn && about.has_stacks
-  const changes = useAnswer<Packed<FlameHead>>(`changes${isDrawn}${JSON.stringify(other)}${asked}${rows}${state.byOld}`,
-    () => isDrawn && other ? askChanges(session, profile, other, flameOptions(state, rows), state.byOld) : null)
+  // What is compared, and under which filters.
+  const own = given.selection ?? '', now = state.now || own
+  const stored = useAnswer<Sides>(`sides${isDiff}${JSON.stringify([state.base, now])}`, () => isDiff && own && state.base
+    ? Promise.all([state.base, now].map(s => loadSelection(session, given, s))).then(([old, it]) => ({ old: { profile: old!, name: state.base }, now: { profile: it!, name: now } })) : null)
+  const whole = useAnswer<Range>(`whole${isDiff}`, () => isDiff && own && about.has_times ? session.lanes(profile, [], 1)
+    .then(({ head }) => [head.whole_begin, head.whole_end + 1e9].map(ns => Math.floor((about.start_unix_ns + ns) / 1e9)) as Range) : null)
+  const isStored = own && state.base, sides = isStored ? stored.busy ? null : stored.value : dropped
+  const both = isStored ? sharedFilters(state.filters, [state.base, now], about.start_unix_ns) : state.filters
+  const compared = { ...state, filters: both }
+  const isDrawn = isDiff && state.drawn && about.has_stacks
+  const changes = useAnswer<Packed<FlameHead>>(`changes${isDrawn}${JSON.stringify([sides, both])}${asked}${rows}${state.byOld}${state.shares}`,
+    () => isDrawn && sides ? askChanges(session, sides, flameOptions(compared, rows), state) : null)
   const changed = useMemo(() => changes.value && new Boxes(changes.value.head, changes.value.columns), [changes.value])
-  const diff = useAnswer<DiffReport>(`diff${seen === 'diff'}${JSON.stringify(other)}${shared}${state.sort === 'inclusive'}`,
-    () => seen === 'diff' && other ? askDiff(session, profile, other, options(state), state) : null)
+  const diff = useAnswer<DiffReport>(`diff${isDiff}${JSON.stringify([sides, both])}${shared}${state.sort === 'inclusive'}${state.shares}`,
+    () => isDiff && sides ? askDiff(session, sides, options(compared), state) : null)
   // When the selected function was on a stack.
   const marked = useAnswer<Packed<LanesHead>>(`marked${JSON.stringify([state.selected, state.level, untimed.filters, lanes.value?.head.begin, lanes.value?.head.slice])}${state.metric}`,
     () => state.selected && lanes.value && state.level === 'function'
@@ -336,18 +348,25 @@ function App({ session, given }: { session: Session; given: Given }) {
   })
 
   const recursion = seen === 'flame' || seen === 'tree' || isDrawn
-  const busy = seen === 'flame' ? flame.busy : isTable ? report.busy : seen === 'source' ? code.busy : seen === 'diff' ? diff.busy || isDrawn && changes.busy : callers.busy
+  const busy = seen === 'flame' ? flame.busy : isTable ? report.busy : seen === 'source' ? code.busy : isDiff ? stored.busy || diff.busy || isDrawn && changes.busy : callers.busy
   const error = seen === 'flame' ? flame.error : isTable ? report.error : seen === 'source' ? code.error : seen === 'callers' ? callers.error : ''
   const content = () => {
     if (error) return <p class="empty" role="alert">{error}</p>
-    if (seen !== 'diff' && seen !== 'statistics' && state.filters.length > 0 && facts.value?.filters.at(-1)?.kept === 0)
+    if (!isDiff && seen !== 'statistics' && state.filters.length > 0 && facts.value?.filters.at(-1)?.kept === 0)
       return <p class="empty">The filters leave nothing. Remove one of them above, or press u.</p>
     if (seen === 'flame')
       return boxes && <Flame boxes={boxes} zoom={state.zoom} selected={state.selected} search={search} dark={dark} busy={flame.busy || followed !== null}
         onZoom={zoom => go({ zoom })} onSelect={select} onMore={more} onCopy={text => void copy('stack', text)} />
-    if (seen === 'diff')
-      return <Diff session={session} name={about.source.split('/').pop() ?? ''} other={other} answer={diff} state={state} search={search}
-        onOther={setOther} onSelect={select} onSort={sort => go({ sort })} onWidths={byOld => go({ byOld })} onDrawn={about.has_stacks ? drawn => go({ drawn }) : null}
+    if (isDiff)
+      return <Diff session={session} sides={sides} busy={stored.busy} error={stored.error} answer={diff} state={state} search={search}
+        store={own ? {
+          now: state.base ? fieldsOf(now) : withFilters(own, state.filters, about.start_unix_ns), base: state.base ? fieldsOf(state.base) : null, own: fieldsOf(own), range: whole.value,
+          left: state.filters.filter(filter => !both.includes(filter)).map(([name]) => name),
+          onSelections: (base, its) => go({ base: selectionOf(base), now: selectionOf(its) === own ? '' : selectionOf(its) }),
+        } : null}
+        onFile={file => { setDropped({ old: file, now: self }); if (state.base) go({ base: '', now: '' }) }}
+        onSwap={() => sides === dropped ? setDropped({ old: dropped!.now, now: dropped!.old }) : go({ base: now, now: state.base === own ? '' : state.base })}
+        onSelect={select} onChange={go} hasStacks={about.has_stacks}
         flame={changes.error ? <p class="empty" role="alert">{changes.error}</p> : isDrawn && changed && <Flame boxes={changed} zoom={state.zoom} selected={state.selected} search={search} dark={dark} busy={changes.busy}
           onZoom={zoom => go({ zoom })} onSelect={select} onMore={more} onCopy={text => void copy('stack', text)} />} />
     if (seen === 'source') {

@@ -1,12 +1,14 @@
 // What the page carries: the module, packed with gzip, the profile's bytes, and perhaps code, all in
 // base64.  Long ones go on in further elements.
 
+import { fieldsOf, selectionOf } from './selection'
 import { Refused, type About, type CodeReport, type Options, type Session } from './session'
 
 export interface Given {
   profile: number
   about: About
   served?: string // the profile's name at the server that sent the page
+  selection?: string // which it is of a store, of which that server has others, as selectionOf writes it
 }
 
 const CODE = new Uint8Array(128)
@@ -66,7 +68,35 @@ export async function loadFiles(session: Session): Promise<Given | null> {
   const code = takeCarried('code')
   if (code.length > 0) await session.carry(profile, code)
   document.title = `${name} – sonde`
-  return { profile, about: await session.about(profile), ...(data.dataset.served ? { served: data.dataset.served } : {}) }
+  return { profile, about: await session.about(profile), ...(data.dataset.served ? { served: data.dataset.served } : {}), ...(data.dataset.selection ? { selection: selectionOf(fieldsOf(data.dataset.selection)) } : {}) }
+}
+
+// Selections that were fetched, the one that was used last at the end.  Of more than these, the first gives its place to the next.
+const fetched = new Map<string, { profile: Promise<number>; place?: number }>()
+const FETCHED_MAX = 4
+
+async function fetchSelection(session: Session, selection: string): Promise<number> {
+  const response = await fetch(`recording?${new URLSearchParams([['select', selection]])}`, { signal: session.stop.signal })
+  if (!response.ok) throw new Error(`${selection}: ${(await response.text()).trim()}`)
+  const bytes = new Uint8Array(await response.arrayBuffer()), first = fetched.size > FETCHED_MAX ? [...fetched].find(([, f]) => f.place !== undefined) : undefined
+  if (first) fetched.delete(first[0])
+  return session.open(bytes, selection, first?.[1].place)
+}
+
+// The profile of a selection of the page's store.
+export async function loadSelection(session: Session, given: Given, selection: string): Promise<number> {
+  if (selection === given.selection) return given.profile
+  const it = fetched.get(selection) ?? { profile: fetchSelection(session, selection) }
+  fetched.delete(selection)
+  fetched.set(selection, it)
+  try {
+    return it.place = await it.profile
+  } catch (error) {
+    fetched.delete(selection)
+    const { name, message } = error as Error
+    // A cancelled one leaves no other in its place.
+    throw new Refused(name === 'AbortError' ? 'cancelled' : name === 'TypeError' ? 'sonde serve does not answer' : message)
+  }
 }
 
 // One function's code: of the server, which answers as `sonde annotate`, or as far as it is here.

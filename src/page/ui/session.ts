@@ -84,7 +84,7 @@ export interface CodeReport extends Report<CodeRow> {
 
 interface Figures { exclusive: number; inclusive: number }
 export interface DiffRow extends FunctionRow { old: Figures; new: Figures; significant: boolean | null }
-export interface DiffReport extends Report<DiffRow> { old: { source: string; total: number }; new: { source: string; total: number } }
+export interface DiffReport extends Report<DiffRow> { old: { source: string; total: number }; new: { source: string; total: number }; normalized?: { metric: { unit: string }; old: number; new: number } }
 
 export type Columns = Record<string, Uint32Array | Float64Array>
 export interface Packed<Head> { head: Head; columns: Columns }
@@ -146,6 +146,7 @@ export class Session {
   private readonly pending = new Map<number, Pending>()
   private readonly files: { bytes: Uint8Array; name: string; code?: Uint8Array }[] = []
   private ready: Promise<unknown> = Promise.resolve()
+  private opening: Promise<unknown> = Promise.resolve()
 
   constructor(private readonly source: string, private readonly compiled: WebAssembly.Module) {
     this.start()
@@ -159,7 +160,7 @@ export class Session {
     this.worker.onerror = event => this.restart(event.message || 'the worker failed')
     this.ready = this.send({ id: 0, start: this.compiled })
     this.files.forEach(({ bytes, name, code }, profile) => {
-      this.ready = this.ready.then(() => this.send({ id: 0, open: bytes, name }))
+      this.ready = this.ready.then(() => this.send({ id: 0, open: bytes, name, place: profile }))
       if (code) this.ready = this.ready.then(() => this.send({ id: 0, code, profile }))
     })
   }
@@ -192,8 +193,13 @@ export class Session {
     for (const pending of lost) pending.reject(new Refused(why))
   }
 
+  // What is fetched from a server ends with it.
+  stop = new AbortController()
+
   // Gives up what is being computed: the worker starts again, and reads the files again.
   cancel(): void {
+    this.stop.abort()
+    this.stop = new AbortController()
     this.worker.terminate()
     const lost = [...this.pending.values()]
     this.pending.clear()
@@ -201,10 +207,17 @@ export class Session {
     for (const pending of lost) pending.reject(new Cancelled('cancelled'))
   }
 
-  async open(bytes: Uint8Array, name: string): Promise<number> {
+  // place: of the profile that this one replaces, which nobody asks for any more.  One after the other, as each has the next place.
+  open(bytes: Uint8Array, name: string, place?: number): Promise<number> {
+    const opened = this.opening.then(() => this.openNext(bytes, name, place))
+    this.opening = opened.catch(() => {})
+    return opened
+  }
+
+  private async openNext(bytes: Uint8Array, name: string, place = this.files.length): Promise<number> {
     await this.ready
-    const { profile } = parse(await this.send({ id: 0, open: bytes, name }))
-    this.files.push({ bytes, name })
+    const { profile } = parse(await this.send({ id: 0, open: bytes, name, place }))
+    this.files[place] = { bytes, name }
     return profile
   }
 
@@ -239,9 +252,9 @@ export class Session {
     return parse(await this.ask('annotate', profile, { options, function: name }))
   }
 
-  // This profile minus the old one.
-  async diff(profile: number, old: number, options: Options): Promise<DiffReport> {
-    return parse(await this.ask('diff', profile, { options, old }))
+  // This profile minus the old one; shares: of their totals.
+  async diff(profile: number, old: number, options: Options, shares: boolean): Promise<DiffReport> {
+    return parse(await this.ask('diff', profile, { options, old, normalize: +shares }))
   }
 
   // What the command line prints.
@@ -256,8 +269,8 @@ export class Session {
   }
 
   // Of this profile minus the old one, as wide as this one or as the old.
-  async changes(profile: number, old: number, options: Options, isByOld: boolean): Promise<Packed<FlameHead>> {
-    return unpack(await this.ask('flame', profile, { options, old, by_old: isByOld ? 1 : 0 }))
+  async changes(profile: number, old: number, options: Options, isByOld: boolean, shares: boolean): Promise<Packed<FlameHead>> {
+    return unpack(await this.ask('flame', profile, { options, old, by_old: +isByOld, normalize: +shares }))
   }
 
   // Zones and events of threads.

@@ -26,6 +26,9 @@ export interface State {
   beside: boolean // functions: the other metrics in columns beside
   drawn: boolean // a difference as a flame graph
   byOld: boolean // which is as wide as the old profile
+  shares: boolean // of shares of the totals
+  base: string // a difference: the selection of the store that is the old side; '': a file, if any
+  now: string // and the new side; '': the page's profile
   listed: boolean // the call graph as a list, not as a picture
   filters: [string, string][] // in order; of time: ['time', 'FROM:TO']
   selected: Selected | null
@@ -38,7 +41,7 @@ export interface State {
 }
 
 export const FIRST: State = {
-  view: 'flame', metric: '', level: 'function', collapse: 'full', inverted: false, beside: false, listed: false, drawn: false, byOld: false, filters: [], selected: null,
+  view: 'flame', metric: '', level: 'function', collapse: 'full', inverted: false, beside: false, listed: false, drawn: false, byOld: false, shares: false, base: '', now: '', filters: [], selected: null,
   search: '', sort: 'exclusive', span: null, folds: [], bare: false, zoom: [],
 }
 
@@ -56,27 +59,25 @@ export type Range = [number, number]
 export const inTime = (filters: State['filters'], range: Range | null): State['filters'] =>
   [...filters.filter(([name]) => name !== 'time'), ...(range ? [['time', `${range[0]}ns:${range[1]}ns`] as [string, string]] : [])]
 
+const TEXTS = ['metric', 'base', 'now', 'search'] as const
+// What is on or off, and its name in the address.
+const FLAGS = [['inverted', 'invert'], ['beside', 'beside'], ['listed', 'list'], ['drawn', 'drawn'], ['byOld', 'old'], ['shares', 'shares'], ['bare', 'bare']] as const
+
 export function toFragment(state: State): string {
   const out = new URLSearchParams()
   if (state.view !== FIRST.view) out.set('view', state.view)
-  if (state.metric) out.set('metric', state.metric)
+  for (const key of TEXTS) if (state[key]) out.set(key, state[key])
   if (state.level !== FIRST.level) out.set('level', state.level)
   if (state.collapse !== FIRST.collapse) out.set('collapse', state.collapse)
-  if (state.inverted) out.set('invert', '1')
-  if (state.beside) out.set('beside', '1')
-  if (state.listed) out.set('list', '1')
-  if (state.drawn) out.set('drawn', '1')
-  if (state.byOld) out.set('old', '1')
+  for (const [key, name] of FLAGS) if (state[key]) out.set(name, '1')
   for (const [name, value] of state.filters) out.append(`f.${name}`, value)
   if (state.selected) {
     out.set('function', state.selected.name)
     if (state.selected.module) out.set('module', state.selected.module)
   }
-  if (state.search) out.set('search', state.search)
   if (state.sort !== FIRST.sort) out.set('sort', state.sort)
   if (state.span) out.set('span', state.span.join(':'))
   for (const pid of state.folds) out.append('fold', pid)
-  if (state.bare) out.set('bare', '1')
   for (const name of state.zoom) out.append('zoom', name)
   return out.toString()
 }
@@ -95,21 +96,15 @@ export function fromFragment(fragment: string): State {
   const name = given.get('function')
   return {
     view: one(given.get('view'), VIEWS, FIRST.view),
-    metric: given.get('metric') ?? '',
+    ...Object.fromEntries(TEXTS.map(key => [key, given.get(key) ?? ''])) as Record<typeof TEXTS[number], string>,
     level: one(given.get('level'), LEVELS, FIRST.level),
     collapse: one(given.get('collapse'), COLLAPSE, FIRST.collapse),
-    inverted: given.get('invert') === '1',
-    beside: given.get('beside') === '1',
-    listed: given.get('list') === '1',
-    drawn: given.get('drawn') === '1',
-    byOld: given.get('old') === '1',
+    ...Object.fromEntries(FLAGS.map(([key, name]) => [key, given.get(name) === '1'])) as Record<typeof FLAGS[number][0], boolean>,
     filters: [...given].filter(([key]) => key.startsWith('f.')).map(([key, value]) => [key.slice(2), value]),
     selected: name === null ? null : { name, module: given.get('module') ?? '' },
-    search: given.get('search') ?? '',
     sort: one(given.get('sort'), ['exclusive', 'inclusive', 'name', 'module'] as const, FIRST.sort),
     span: spanOf(given.get('span')),
     folds: given.getAll('fold'),
-    bare: given.get('bare') === '1',
     zoom: given.getAll('zoom'),
   }
 }

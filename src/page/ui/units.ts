@@ -7,6 +7,7 @@ const COUNT: Scale[] = [{ name: '', divisor: 1, decimals: 0 }]
 // Finer ones first.
 const SCALES: Record<string, Scale[]> = {
   ns: [{ name: ' ns', divisor: 1, decimals: 0 }, { name: ' us', divisor: 1e3, decimals: 3 }, { name: ' ms', divisor: 1e6, decimals: 3 }, { name: ' s', divisor: 1e9, decimals: 3 }],
+  ppb: [{ name: ' ppb', divisor: 1, decimals: 0 }, { name: '%', divisor: 1e7, decimals: 2 }],
   bytes: [{ name: ' B', divisor: 1, decimals: 0 }, ...['KiB', 'MiB', 'GiB', 'TiB'].map((name, i) => ({ name: ` ${name}`, divisor: 2 ** (10 * (i + 1)), decimals: 2 }))],
 }
 

@@ -5,7 +5,7 @@ export interface Exports {
   _initialize(): void
   page_alloc(size: number): number
   page_free(at: number): void
-  page_open(data: number, size: number, name: number): void
+  page_open(data: number, size: number, name: number, place: number): void
   page_code(data: number, size: number, profile: number): void
   page_ask(text: number, size: number): void
   page_reply(): number
@@ -62,9 +62,9 @@ export class Module {
     return new Uint8Array(this.exports.memory.buffer, this.exports.page_reply(), this.exports.page_reply_size()).slice()
   }
 
-  open(bytes: Uint8Array, name: string): Uint8Array {
+  open(bytes: Uint8Array, name: string, place: number): Uint8Array {
     const data = this.put(bytes), text = this.put(new TextEncoder().encode(name + '\0'))
-    this.exports.page_open(data, bytes.length, text)
+    this.exports.page_open(data, bytes.length, text, place)
     this.exports.page_free(text)
     return this.reply()
   }

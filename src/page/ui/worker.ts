@@ -4,7 +4,7 @@ import { Ended, Module } from './wasm'
 
 export type ToWorker =
   | { id: number; start: WebAssembly.Module }
-  | { id: number; open: Uint8Array; name: string }
+  | { id: number; open: Uint8Array; name: string; place: number }
   | { id: number; code: Uint8Array; profile: number }
   | { id: number; ask: unknown }
 export type FromWorker = { id: number; bytes: Uint8Array } | { id: number; ended: string }
@@ -18,7 +18,7 @@ async function answer(message: ToWorker): Promise<Uint8Array> {
   }
   if (module === null) throw new Ended('the module has not started')
   if ('code' in message) return module.carry(message.code, message.profile)
-  return 'open' in message ? module.open(message.open, message.name) : module.ask(message.ask)
+  return 'open' in message ? module.open(message.open, message.name, message.place) : module.ask(message.ask)
 }
 
 self.onmessage = async (event: MessageEvent<ToWorker>) => {
