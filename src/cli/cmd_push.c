@@ -236,6 +236,8 @@ static int push_run(const struct command *self, int argc, char **argv)
 		return options_usage_error(self, "--otlp cannot be used with --store or --symbols");
 	if (c.otlp == NULL)
 		err = store_options_open(&c.store, &store);
+	else if (c.store.access.credentials)
+		store_options_warn(otlp_send_warning(c.otlp));
 	if (err == NULL && c.symbols)
 		err = push_symbols(store, c.symbols, c.quiet);
 	for (int i = 0; i < operands.count && err == NULL; i++)

@@ -159,6 +159,13 @@ void store_options_put(const struct store_options *o, struct strbuf *out)
 	}
 }
 
+void store_options_warn(char *warning)
+{
+	if (warning)
+		message_print("note: %s", warning);
+	free(warning);
+}
+
 struct error *store_options_open(struct store_options *o, struct store **store)
 {
 	struct error *err = NULL;
@@ -168,11 +175,8 @@ struct error *store_options_open(struct store_options *o, struct store **store)
 					      "clickhouse://HOST/DATABASE");
 	if (o->store == NULL) {
 		err = store_open(o->address, &o->access, &o->store);
-		char *warning = err ? NULL : store_warning(o->store);
-
-		if (warning)
-			message_print("note: %s", warning);
-		free(warning);
+		if (err == NULL)
+			store_options_warn(store_warning(o->store));
 	}
 	*store = o->store;
 	return err;

@@ -64,6 +64,8 @@ void store_options_deinit(struct store_options *o);
 must_use struct error *store_options_set(struct store_options *o, int id, const char *value);
 /* Opens the store, once.  ERROR_USAGE if none was named. */
 must_use struct error *store_options_open(struct store_options *o, struct store **store);
+/* Prints a note on an exposed secret, and frees it; NULL: there is none. */
+void store_options_warn(char *warning);
 /* Adds the options as they are typed, each after a blank: " --store DIR --last 1h". */
 void store_options_put(const struct store_options *o, struct strbuf *out);
 /*

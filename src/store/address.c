@@ -4,11 +4,11 @@
  */
 #include "store/address.h"
 
-#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "store/exposure.h"
 
 #define SCHEME		 "clickhouse://"
 #define DATABASE_DEFAULT "sonde"
@@ -184,27 +184,10 @@ void store_address_deinit(struct store_address *address)
 	*address = (struct store_address){0};
 }
 
-/* Whether "HOST:PORT" is this machine, judged by the name or address alone. */
-static bool is_loopback(const char *shard)
-{
-	size_t size = (size_t)(strrchr(shard, ':') - shard);
-	char *host = shard[0] == '[' ? xstrndup(shard + 1, size - 2) : xstrndup(shard, size);
-	struct in_addr four;
-	struct in6_addr six;
-	bool is_here = strcmp(host, "localhost") == 0;
-
-	if (inet_pton(AF_INET, host, &four) == 1)
-		is_here = ntohl(four.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
-	else if (inet_pton(AF_INET6, host, &six) == 1)
-		is_here = IN6_IS_ADDR_LOOPBACK(&six);
-	free(host);
-	return is_here;
-}
-
 const char *store_address_exposed(const struct store_address *address)
 {
 	for (size_t i = 0; i < address->shards.count && !address->is_secure; i++) {
-		if (!is_loopback(address->shards.data[i]))
+		if (exposure_is_elsewhere(str_from(address->shards.data[i])))
 			return address->shards.data[i];
 	}
 	return NULL;

@@ -16,6 +16,7 @@
 #include "base/compress.h"
 #include "base/escape.h"
 #include "base/protobuf.h"
+#include "store/exposure.h"
 #include "store/http_client.h"
 
 /* What the specification recommends. */
@@ -45,13 +46,24 @@ struct sending {
 
 /* ---- the request ---- */
 
+/* "HOST:PORT" of a URL, with the user and password if it has them. */
+static struct str place_of(const char *url)
+{
+	const char *place = strstr(url, "://");
+
+	place = place ? place + 3 : url;
+	return (struct str){place, strcspn(place, "/?#")};
+}
+
+static bool has_user(struct str place)
+{
+	return place.size && memchr(place.data, '@', place.size);
+}
+
 static struct error *check_url(const char *url)
 {
-	const char *host = strstr(url, "://");
-
-	host = host ? host + 3 : url;
 	/* The message does not repeat the password. */
-	if (memchr(host, '@', strcspn(host, "/?#")))
+	if (has_user(place_of(url)))
 		return error_new(ERROR_USAGE,
 			"the URL for OTLP has no user or password, which everybody could read; put "
 			"a token into a file for --credentials");
@@ -286,6 +298,17 @@ struct error *otlp_send(const struct profile *profile, const char *url,
 	free(s.url);
 	strbuf_deinit(&s.body);
 	return err;
+}
+
+char *otlp_send_warning(const char *url)
+{
+	struct str place = place_of(url);
+
+	/* libcurl reads a URL without a scheme as one of http://; one with a user is not sent. */
+	if (strncasecmp(url, "https://", 8) == 0 || has_user(place) ||
+		!exposure_is_elsewhere(place))
+		return NULL;
+	return exposure_note("the token", place, "use a URL that begins with https://");
 }
 
 void otlp_sent_deinit(struct otlp_sent *sent)

@@ -49,5 +49,7 @@ struct otlp_sent {
 must_use struct error *otlp_send(const struct profile *profile, const char *url,
 	const struct otlp_send_options *options, struct otlp_sent *sent);
 void otlp_sent_deinit(struct otlp_sent *sent);
+/* That a token for this URL would travel unencrypted to another machine; NULL: not.  Free it. */
+char *otlp_send_warning(const char *url);
 
 #endif

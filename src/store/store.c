@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "store/exposure.h"
 #include "store/fetch.h"
 #include "store/folder.h"
 #include "store/glance.h"
@@ -53,9 +54,8 @@ char *store_warning(const struct store *store)
 
 	if (exposed == NULL || !store->has_password)
 		return NULL;
-	return xasprintf("the password travels unencrypted to %s; add secure=true to the store's "
-			 "address",
-		exposed);
+	return exposure_note(
+		"the password", str_from(exposed), "add secure=true to the store's address");
 }
 
 const char *store_address_text(const struct store *store)

@@ -166,6 +166,30 @@ def test_a_password_is_not_repeated(folder):
 		assert sent["kind"] == "usage" and "--credentials" in sent["error"] and "secret" not in sent["error"], sent
 
 
+def test_a_token_that_travels_unencrypted_is_noted(folder):
+	"""The collector stands for a proxy, so that the other machine needs no network."""
+	file, token = folded_file(folder), folder / "token"
+	token.write_text("me:0123456789abcdef")
+	token.chmod(0o600)
+	with Collector(OK) as collector:
+		send(collector.url, file)
+		proxied = {"http_proxy": collector.url, "no_proxy": "127.0.0.1"}
+
+		def notes(url, *options):
+			done = harness.check(harness.sonde("push", "--otlp", url, *options, file, file, env=proxied))
+			return [line for line in done.err.splitlines() if "unencrypted" in line]
+
+		assert notes("http://other.example:4318/x", "--credentials", token) == [
+			"sonde: note: the token travels unencrypted to other.example:4318; use a URL that begins with https://"]
+		assert collector.requests[-1][0] == "http://other.example:4318/x" + PATH
+		assert collector.requests[-1][1]["Authorization"] == "Bearer me:0123456789abcdef"
+		assert notes("http://other.example:4318") == []
+		assert notes(collector.url, "--credentials", token) == []
+		done = harness.sonde("report", "--store", "clickhouse://db.example", "--credentials", token, env=proxied)
+		assert ("sonde: note: the password travels unencrypted to db.example:8123; add secure=true to the store's address"
+			in done.err.splitlines()), done
+
+
 def test_large_profiles_are_not_sent(folder):
 	file = folded_file(folder)
 	with Collector(OK) as collector:

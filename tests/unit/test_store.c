@@ -19,6 +19,7 @@
 #include "model/merge.h"
 #include "store/address.h"
 #include "store/fetch.h"
+#include "store/otlp_send.h"
 #include "store/rows.h"
 #include "store/send.h"
 
@@ -660,6 +661,30 @@ static void test_addresses(void **state)
 	}
 }
 
+static void test_tokens_are_exposed(void **state)
+{
+	static const struct {
+		const char *url, *place;
+	} rows[] = {{"HTTP://a.example", "a.example"}, {"a.example:1/b@c", "a.example:1"},
+		{"http://[fe80::1]:4318", "[fe80::1]:4318"}, {"http://10.0.0.1?x", "10.0.0.1"},
+		{"http://localhost.example/", "localhost.example"}, {"HTTPS://a.example", NULL},
+		{"http://[::1]", NULL}, {"http://[::1]:4318/x", NULL}, {"http://127.0.0.9", NULL},
+		{"localhost:4318", NULL}, {"http://", ""}, {"http://me:secret@a.example", NULL}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char *warning = otlp_send_warning(rows[i].url), *place;
+
+		assert_true(!warning == !rows[i].place);
+		if (warning) {
+			place = xasprintf(" unencrypted to %s;", rows[i].place);
+			assert_non_null(strstr(warning, place));
+			free(place);
+		}
+		free(warning);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -670,6 +695,7 @@ int main(void)
 		cmocka_unit_test(test_missing_rows_are_noted),
 		cmocka_unit_test(test_frames_that_come_meanwhile),
 		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_tokens_are_exposed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
