@@ -281,7 +281,7 @@ static void put_losses_text(const struct store_status *status, struct strbuf *ou
 		widen(&service, status->losses.data[i].service);
 	}
 	strbuf_printf(out, "\n%-*s  %-*s  %-10s  %10s  %10s  %-20s  %s\n", service, "service", host,
-		"host", "kind", "count", "recordings", "last", "the latest note");
+		"host", "kind", "count", "recordings", "last", "note");
 	for (size_t i = 0; i < status->losses.count; i++) {
 		const struct store_loss_row *r = &status->losses.data[i];
 

@@ -27,6 +27,7 @@
 #include "model/merge.h"
 #include "model/part.h"
 #include "store/identity.h"
+#include "store/loss_text.h"
 
 /* The most profiles that are merged at once. */
 #define MERGE_MAX 32
@@ -666,36 +667,54 @@ static void add_figures(struct store_status_row *row, const struct profile *p, b
 	add_figure(&row->unresolved, p->stats.foreign);
 }
 
-/* Where a number, or a list of them, ends: "1.5", "2, 3". */
-static size_t numbers_end(struct str text, size_t at)
+/* What must be known of a row of losses while others may be added to it. */
+struct loss_place {
+	char *key;     /* of its texts; notes on symbols list load objects, and have one key */
+	uint64_t rank; /* of its text */
+};
+
+struct status_context {
+	const char *folder;
+	const struct store_query *range;
+	struct store_status *status;
+	VEC(struct loss_place) places; /* as status->losses */
+	uint64_t files, bytes;
+};
+
+/* The number of the row of such losses, which is added if it is the first. */
+static size_t loss_row(struct status_context *c, struct str host, struct str service,
+	enum note_kind note_kind, struct str text)
 {
-	size_t end = at;
+	const char *kind = note_kind_names[note_kind];
+	struct store_status *status = c->status;
+	struct strbuf key = {0};
+	size_t row = 0;
 
-	for (; at < text.size && (char_is_digit(text.data[at]) || strchr("., ", text.data[at]));
-		at++)
-		end = char_is_digit(text.data[at]) ? at + 1 : end;
-	return end;
-}
+	if (note_kind != NOTE_NO_SYMBOLS)
+		loss_text_put_key(text, &key);
+	while (row < status->losses.count) {
+		struct store_loss_row *r = &status->losses.data[row];
 
-/* Whether two texts differ only in numbers. */
-static bool same_but_numbers(struct str a, struct str b)
-{
-	size_t i = 0, k = 0;
-
-	while (i < a.size && k < b.size) {
-		bool is_number = char_is_digit(a.data[i]);
-
-		if (is_number != char_is_digit(b.data[k]) || (!is_number && a.data[i] != b.data[k]))
-			return false;
-		i = is_number ? numbers_end(a, i) : i + 1;
-		k = is_number ? numbers_end(b, k) : k + 1;
+		if (strcmp(r->kind, kind) == 0 && str_equal(str_from(r->host), host) &&
+			str_equal(str_from(r->service), service) &&
+			str_equal(str_from(c->places.data[row].key), strbuf_str(&key)))
+			break;
+		row++;
 	}
-	return i == a.size && k == b.size;
+	if (row == status->losses.count) {
+		vec_push(&status->losses, (struct store_loss_row){.shard = xstrdup(c->folder),
+						  .host = xstrndup(host.data, host.size),
+						  .service = xstrndup(service.data, service.size),
+						  .kind = xstrdup(kind)});
+		vec_push(&c->places,
+			(struct loss_place){xstrndup(strbuf_str(&key).data, key.size), 0});
+	}
+	strbuf_deinit(&key);
+	return row;
 }
 
 /* Adds what a recording lost.  service: empty if it has several. */
-static void add_losses(const char *folder, const struct profile *p, struct str service,
-	struct store_status *status)
+static void add_losses(struct status_context *c, const struct profile *p, struct str service)
 {
 	struct str host = profile_string(p, p->host);
 	uint64_t time_s = p->start_unix_ns / SECOND_NS;
@@ -703,36 +722,22 @@ static void add_losses(const char *folder, const struct profile *p, struct str s
 
 	for (size_t i = 0; i < p->note_count; i++) {
 		const struct note *note = &p->notes[i];
-		const char *kind = note_kind_names[note->kind];
 		struct str text = profile_string(p, note->text);
-		struct store_loss_row *row = NULL;
+		uint64_t rank = loss_text_rank(note->count, time_s);
 
 		if (note->kind == NOTE_GUESSED || note->kind == NOTE_INFO)
 			continue;
-		for (size_t k = 0; k < status->losses.count && row == NULL; k++) {
-			struct store_loss_row *r = &status->losses.data[k];
+		size_t place = loss_row(c, host, service, note->kind, text);
+		struct store_loss_row *row = &c->status->losses.data[place];
 
-			if (strcmp(r->kind, kind) == 0 && str_equal(str_from(r->host), host) &&
-				str_equal(str_from(r->service), service) &&
-				(note->kind == NOTE_NO_SYMBOLS ||
-					same_but_numbers(str_from(r->text), text)))
-				row = r;
-		}
-		if (row == NULL) {
-			vec_push(&status->losses,
-				(struct store_loss_row){.shard = xstrdup(folder),
-					.host = xstrndup(host.data, host.size),
-					.service = xstrndup(service.data, service.size),
-					.kind = xstrdup(kind)});
-			row = &status->losses.data[status->losses.count - 1];
-		}
-		if (row->text == NULL || time_s >= row->last_s) {
+		if (row->text == NULL || rank >= c->places.data[place].rank) {
 			free(row->text);
 			row->text = xstrndup(text.data, text.size);
-			row->last_s = time_s;
+			c->places.data[place].rank = rank;
 		}
+		row->last_s = time_s > row->last_s ? time_s : row->last_s;
 		row->count += note->count;
-		row->recordings += touch(&touched, (size_t)(row - status->losses.data));
+		row->recordings += touch(&touched, place);
 	}
 	vec_deinit(&touched.rows);
 }
@@ -821,13 +826,6 @@ static void add_status(
 	free(samples);
 }
 
-struct status_context {
-	const char *folder;
-	const struct store_query *range;
-	struct store_status *status;
-	uint64_t files, bytes;
-};
-
 static struct error *read_status(void *context, const char *file, const struct stat *info)
 {
 	struct status_context *c = context;
@@ -849,7 +847,7 @@ static struct error *read_status(void *context, const char *file, const struct s
 		struct str service = single_service(profile, &scratch);
 
 		add_status(c->folder, profile, service.data != NULL, c->status);
-		add_losses(c->folder, profile, service, c->status);
+		add_losses(c, profile, service);
 		strbuf_deinit(&scratch);
 	}
 	profile_destroy(profile);
@@ -859,9 +857,12 @@ static struct error *read_status(void *context, const char *file, const struct s
 struct error *folder_store_status(
 	const char *folder, const struct store_query *range, struct store_status *status)
 {
-	struct status_context c = {folder, range, status, 0, 0};
+	struct status_context c = {.folder = folder, .range = range, .status = status};
 	struct error *err = for_recordings(folder, &c, read_status);
 
+	for (size_t i = 0; i < c.places.count; i++)
+		free(c.places.data[i].key);
+	vec_deinit(&c.places);
 	vec_push(&status->tables,
 		(struct store_table_row){xstrdup(folder), xstrdup("recordings"), c.files, c.bytes});
 	return err;

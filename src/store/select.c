@@ -7,6 +7,8 @@
  */
 #include "store/select.h"
 
+#include "store/loss_text.h"
+
 /* " AND COLUMN IN ('…', …)"; nothing if the list is empty. */
 static void put_names(const char *column, const struct str *names, size_t count, struct strbuf *sql)
 {
@@ -294,23 +296,25 @@ void select_status(const struct store_query *range, struct strbuf *sql)
 
 void select_losses(const struct store_query *range, struct strbuf *sql)
 {
-	strbuf_add(sql, STR("SELECT host, of_service, kind, argMax(note_text, at) AS last_text, "
-			    "sum(note_count) AS all_count, uniqExact(source_id) AS recordings, "
-			    "toUInt32(max(at)) AS last_time FROM (SELECT host, source_id, "
+	strbuf_add(sql, STR("SELECT host, of_service, kind, argMax(note_text, its_rank) AS "
+			    "best_text, sum(its_count) AS all_count, uniqExactMerge(its_sources) "
+			    "AS recordings, toUInt32(max(its_last)) AS last_time FROM (SELECT "
+			    "host, of_service, kind, note_text, sum(note_count) AS its_count, "
+			    "uniqExactState(source_id) AS its_sources, max(at) AS its_last, max("));
+	loss_text_put_rank_sql("note_count", "at", sql);
+	strbuf_add(sql, STR(") AS its_rank FROM (SELECT host, source_id, "
 			    "if(uniqExact(service) = 1, any(service), '') AS of_service, "
 			    "any(notes.kind) AS kinds, any(notes.count) AS counts, "
 			    "any(notes.text) AS texts, max(time) AS at FROM commits FINAL"));
 	put_where(range, sql);
-	/*
-	 * Texts that only differ in numbers are one row, and so are those on symbols, which list
-	 * load objects.
-	 */
+	/* First of equal texts, as there are few; notes on symbols list load objects. */
 	strbuf_add(sql, STR(" GROUP BY host, source_id) AS sources ARRAY JOIN kinds AS kind, "
 			    "counts AS note_count, texts AS note_text "
 			    "WHERE kind NOT IN ('guessed', 'info') "
-			    "GROUP BY host, of_service, kind, if(kind = 'no-symbols', '', "
-			    "replaceRegexpAll(note_text, '[0-9]([0-9., ]*[0-9])?', '#')) "
-			    "ORDER BY host, of_service, kind, all_count DESC FORMAT RowBinary"));
+			    "GROUP BY host, of_service, kind, note_text) AS texts_of_hosts "
+			    "GROUP BY host, of_service, kind, if(kind = 'no-symbols', '', "));
+	loss_text_put_sql("note_text", sql);
+	strbuf_add(sql, STR(") ORDER BY host, of_service, kind, all_count DESC FORMAT RowBinary"));
 }
 
 void select_hours_due(uint64_t since_s, uint64_t until_s, struct strbuf *sql)

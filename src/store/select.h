@@ -54,8 +54,8 @@ bool select_can_use_hours(const struct store_query *query);
  */
 void select_status(const struct store_query *range, struct strbuf *sql);
 /*
- * Losses by the notes of recordings in the range: host, service (empty: several), kind, the latest
- * text, count, recordings, and the time of the latest (32 bits).
+ * Losses by the notes of recordings in the range: host, service (empty: several), kind, the text
+ * with the largest count, count, recordings, and the time of the latest (32 bits).
  */
 void select_losses(const struct store_query *range, struct strbuf *sql);
 

@@ -151,7 +151,11 @@ struct store_loss_row {
 	char *shard, *host;
 	char *service; /* empty: recordings of several services at once */
 	char *kind;    /* as in note_kind_names, without "guessed" and "info" */
-	char *text;    /* the latest; the row's other texts differ in numbers or load objects */
+	/*
+	 * The one with the largest count, or the latest of these.  Others of the row differ in
+	 * numbers, in singular and plural, or in load objects.
+	 */
+	char *text;
 	uint64_t count, recordings; /* count: the sum of the notes' counts */
 	uint64_t last_s;	    /* when the latest was recorded, since 1970 */
 };

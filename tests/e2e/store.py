@@ -4,6 +4,7 @@ a current ClickHouse, whatever was sent twice, cut or killed."""
 import json
 import os
 import pathlib
+import random
 import re
 import shlex
 import signal
@@ -540,7 +541,7 @@ def check_losses(store, folder):
 			found[loss["host"], loss["service"]] = (count + loss["count"], recordings + loss["recordings"])
 		assert found == expected, (words, found)
 	text = check(store.fleet("status")).out
-	assert "bad-record" in text and "the latest note" in text, text
+	assert "bad-record" in text and "  last                  note\n" in text, text
 	assert all(row["lost"] is None for row in status(store)["services"]), "a folded file does not know"
 
 
@@ -555,6 +556,77 @@ def test_losses_in_a_folder(folder):
 @harness.takes_long
 def test_losses_on_a_current_version(folder):
 	check_losses(Store(shards.current()), folder)
+
+
+LOSSES = """sonde-dump 1
+start-unix-ns {start}
+metric "cpu-time" "ns" default
+function "main"
+frame
+stack 0
+stack 1 "main" 1
+{notes}
+end
+"""
+
+
+def push_losses(stores, folder, notes, hours_ago=1):
+	"""A recording with notes: (kind, count, text)."""
+	path = folder / f"losses-{hours_ago}.dump"
+	quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for _, _, text in notes)
+	path.write_text(LOSSES.format(start=(time.time_ns() // 10**9 - 3600 * hours_ago) * 10**9,
+		notes="\n".join(f'note {kind} {count} "{text}"' for (kind, count, _), text in zip(notes, quoted))))
+	for store in stores:
+		check(store.push(path, "--service", "api", "--host", "web1"))
+
+
+def losses(store):
+	return sorted((row["kind"], row["text"], row["count"], row["recordings"], row["last"]) for row in status(store)["losses"])
+
+
+def check_numbers_in_losses(store, folder):
+	"""One stack that is truncated and three are the same loss; the words are those of the greatest count."""
+	stores = (store, Folder(folder))
+	push_losses(stores, folder, [("truncated", 3, "stacks are truncated: their code has no unwind rule"),
+		("lost", 1, "the kernel throttled sampling once"), ("bad-record", 1, "a line is malformed and skipped: line 3")], 2)
+	push_losses(stores, folder, [("truncated", 1, "a stack is truncated: its code has no unwind rule"),
+		("truncated", 1, "a stack is truncated: it changed while being read"), ("lost", 7, "times the kernel throttled sampling"),
+		("bad-record", 9, "lines are malformed and skipped: lines 1, 2, 3, …")])
+	push_losses(stores, folder, [("lost", 2, "times the kernel throttled sampling"), ("lost", 1, "the kernel throttled sampling once")], 3)
+	for one in stores:
+		assert [row[:4] for row in losses(one)] == [("bad-record", "lines are malformed and skipped: lines 1, 2, 3, …", 10, 2),
+			("lost", "times the kernel throttled sampling", 11, 3), ("truncated", "a stack is truncated: it changed while being read", 1, 1),
+			("truncated", "stacks are truncated: their code has no unwind rule", 4, 2)], one.url
+	assert losses(stores[0]) == losses(stores[1])
+
+
+def check_words_of_losses(store, folder):
+	"""Servers and folders see the same losses in random words, which a regular expression and a function compare."""
+	r, stores = random.Random(5), (store, Folder(folder))
+	words = ("a", "an", "ant", "as", "stack", "stacks", "is", "its", "isle", "y", "ys", "key", "keys", "entry", "entries", "eyes", "eesies",
+		"sees", "e", "class", "classes", "once", "0x1f", "3", "1.5", "x86_64", "ab1es", "ab1is", "12ies", "_s", "s_", "λs", "s…", "…", "-", "a-s",
+		"C:\\a", "it's", ",", ".", "the,a", "The", "%s", "")
+	for hours_ago in range(1, 9):
+		notes = {" ".join(r.choice(words) for _ in range(r.randint(1, 3))): r.randrange(1, 10**9) for _ in range(60)}
+		push_losses(stores, folder, [("lost", count, text) for text, count in notes.items() if text], hours_ago)
+	found, in_folder = losses(stores[0]), losses(stores[1])
+	assert found == in_folder, set(found) ^ set(in_folder)
+	assert 100 < len(found) < 400 and any(row[3] > 3 for row in found), found
+
+
+def test_numbers_in_losses(folder):
+	check_numbers_in_losses(Store(shards.shared(0)), folder)
+
+
+def test_words_of_losses(folder):
+	check_words_of_losses(Store(shards.shared(0)), folder)
+
+
+@harness.takes_long
+def test_numbers_and_words_of_losses_on_a_current_version(folder):
+	for number, checked in enumerate((check_numbers_in_losses, check_words_of_losses)):
+		(folder / str(number)).mkdir()
+		checked(Store(shards.current()), folder / str(number))
 
 
 def test_figures_of_recordings(folder):

@@ -16,9 +16,12 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/wire.h"
+#include "formats/sonde/capture_trouble.h"
+#include "formats/sonde/layout/capture.h"
 #include "model/merge.h"
 #include "store/address.h"
 #include "store/fetch.h"
+#include "store/loss_text.h"
 #include "store/otlp_send.h"
 #include "store/rows.h"
 #include "store/send.h"
@@ -685,6 +688,47 @@ static void test_tokens_are_exposed(void **state)
 	}
 }
 
+/* The note of a recording of which a counter has this value. */
+static char *key_of_counter(size_t counter, uint64_t value)
+{
+	uint64_t counters[CAPTURE_COUNTER_COUNT] = {0};
+	struct builder *b = builder_create();
+	struct strbuf key = {0};
+	struct profile *p;
+
+	counters[counter] = value;
+	builder_metric(b, STR("samples"), STR("count"));
+	capture_trouble_counters(b, counters);
+	assert_null(builder_finish(b, &p));
+	if (p->note_count)
+		loss_text_put_key(profile_string(p, p->notes[0].text), &key);
+	profile_destroy(p);
+	return key.data;
+}
+
+static void test_losses_have_one_key(void **state)
+{
+	char *keys[CAPTURE_COUNTER_COUNT];
+	size_t known = 0;
+
+	(void)state;
+	for (size_t i = 0; i < CAPTURE_COUNTER_COUNT; i++) {
+		char *several = key_of_counter(i, 7);
+
+		keys[i] = key_of_counter(i, 1);
+		if (keys[i])
+			assert_string_equal(keys[i], several);
+		for (size_t k = 0; k < i && keys[i]; k++)
+			if (keys[k])
+				assert_string_not_equal(keys[i], keys[k]);
+		known += keys[i] != NULL;
+		free(several);
+	}
+	assert_true(known > 15);
+	for (size_t i = 0; i < CAPTURE_COUNTER_COUNT; i++)
+		free(keys[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -696,6 +740,7 @@ int main(void)
 		cmocka_unit_test(test_frames_that_come_meanwhile),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_tokens_are_exposed),
+		cmocka_unit_test(test_losses_have_one_key),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

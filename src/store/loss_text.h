@@ -1,0 +1,24 @@
+#ifndef SONDE_STORE_LOSS_TEXT_H
+#define SONDE_STORE_LOSS_TEXT_H
+
+/*
+ * Which notes are about the same loss: those whose texts differ in numbers alone, and in what
+ * depends on them, as "a sample was lost" and "samples were lost".  Folders and servers agree.
+ */
+
+#include "base/str.h"
+
+/* Adds what is left of a text without these: equal for all texts of a loss. */
+void loss_text_put_key(struct str text, struct strbuf *key);
+/* Adds an expression of SQL that is the key of the text in a column. */
+void loss_text_put_sql(const char *column, struct strbuf *sql);
+
+/*
+ * Orders notes by their fitness to stand for all: the greatest count comes first, as its text is in
+ * the plural if any is, then the latest.
+ */
+uint64_t loss_text_rank(uint64_t count, uint64_t time_s);
+/* The same in SQL, of two columns. */
+void loss_text_put_rank_sql(const char *count, const char *time, struct strbuf *sql);
+
+#endif
