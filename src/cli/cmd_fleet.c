@@ -87,12 +87,13 @@ static bool has_retention(const struct store_retention *r)
 static struct error *init(struct fleet_command *c, struct store *store)
 {
 	const char *address = store_address_text(store);
+	bool is_folder = store_is_folder(store);
 	struct store_made made;
 	struct error *err = store_init(store, &c->retention, &made);
 
 	if (err)
 		return err;
-	if (made.shards && made.is_folder)
+	if (made.shards && is_folder)
 		message_print("%s: made the folder", address);
 	else if (made.shards)
 		message_print("%s: made the tables of %zu shard%s", address, made.shards,
@@ -101,7 +102,8 @@ static struct error *init(struct fleet_command *c, struct store *store)
 		message_print("%s: changed how long %zu table%s rows", address, made.tables,
 			made.tables == 1 ? " keeps its" : "s keep their");
 	if (made.shards == 0 && made.tables == 0)
-		message_print("%s: all is there already, and stays as it is", address);
+		message_print("%s: %s already, and stays as it is", address,
+			is_folder ? "the folder exists" : "all is there");
 	if (made.manual && has_retention(&c->retention))
 		message_print("%s: nothing is dropped here by itself; run sonde fleet retain with "
 			      "the same --keep options once a day",
@@ -241,7 +243,7 @@ static void put_known(struct strbuf *out, uint64_t number, int width)
 		strbuf_printf(out, "  %*" PRIu64, width, number);
 }
 
-static void put_services_text(const struct store_status *status, struct strbuf *out)
+static void put_services_text(const struct store_status *status, bool is_folder, struct strbuf *out)
 {
 	int service = (int)strlen("service"), host = (int)strlen("host");
 
@@ -251,7 +253,7 @@ static void put_services_text(const struct store_status *status, struct strbuf *
 	}
 	strbuf_printf(out, "%-*s  %-*s  %-20s  %-20s  %10s  %12s  %8s  %9s  %10s  %s\n", service,
 		"service", host, "host", "first", "last", "profiles", "weights", "lost",
-		"truncated", "unresolved", "shard");
+		"truncated", "unresolved", is_folder ? "folder" : "shard");
 	for (size_t i = 0; i < status->rows.count; i++) {
 		const struct store_status_row *r = &status->rows.data[i];
 
@@ -296,19 +298,30 @@ static void put_losses_text(const struct store_status *status, struct strbuf *ou
 	}
 }
 
-static void put_status_text(const struct store_status *status, struct strbuf *out)
+static void put_tables_text(const struct store_status *status, bool is_folder, struct strbuf *out)
 {
-	put_services_text(status, out);
-	put_losses_text(status, out);
 	for (size_t i = 0; i < status->tables.count; i++) {
 		const struct store_table_row *r = &status->tables.data[i];
-		const struct scale *scale = scale_for(STR("bytes"), r->bytes);
+		const char *s = r->rows == 1 ? "" : "s";
 
-		strbuf_printf(out, "%s%s: %s has %" PRIu64 " row%s in ", i ? "" : "\n", r->shard,
-			r->table, r->rows, r->rows == 1 ? "" : "s");
-		scale_put_size(out, scale, r->bytes);
+		strbuf_printf(out, i ? "%s: " : "\n%s: ", r->shard);
+		if (is_folder)
+			strbuf_printf(out, "%" PRIu64 " recording%s", r->rows, s);
+		else
+			strbuf_printf(out, "%s has %" PRIu64 " row%s", r->table, r->rows, s);
+		if (r->bytes) {
+			strbuf_add(out, STR(" in "));
+			scale_put_size(out, scale_for(STR("bytes"), r->bytes), r->bytes);
+		}
 		strbuf_add_char(out, '\n');
 	}
+}
+
+static void put_status_text(const struct store_status *status, bool is_folder, struct strbuf *out)
+{
+	put_services_text(status, is_folder, out);
+	put_losses_text(status, out);
+	put_tables_text(status, is_folder, out);
 }
 
 /* A host that has sent something of the future has a clock that is ahead of ours. */
@@ -342,7 +355,7 @@ static struct error *status(struct fleet_command *c, struct store *store)
 	if (err == NULL && c->is_json)
 		put_status_json(&status, &out);
 	else if (err == NULL)
-		put_status_text(&status, &out);
+		put_status_text(&status, store_is_folder(store), &out);
 	fwrite(out.data, 1, out.size, stdout);
 	strbuf_deinit(&out);
 	name_clocks_ahead(&status, clock_unix_ns() / SECOND_NS);
@@ -367,7 +380,8 @@ static struct error *retain(struct fleet_command *c, struct store *store)
 	struct error *err = store_retain(store, &retention, clock_unix_ns() / SECOND_NS, &dropped);
 
 	if (err == NULL)
-		message_print("%s: dropped %zu part%s", store_address_text(store), dropped,
+		message_print("%s: dropped %zu %s%s", store_address_text(store), dropped,
+			store_is_folder(store) ? "recording" : "partition",
 			dropped == 1 ? "" : "s");
 	return err;
 }
@@ -383,6 +397,12 @@ static struct error *roll_up(struct fleet_command *c, struct store *store)
 		c->store.query.since_s ? c->store.query.since_s : now_s - ROLL_UP_DAYS * 86400;
 	uint64_t until_s = c->store.query.until_s ? c->store.query.until_s : now_s - LATE_S;
 	size_t hours, kept;
+
+	if (store_is_folder(store)) {
+		message_print("%s: a folder has no sums of hours; reports read its recordings",
+			store_address_text(store));
+		return NULL;
+	}
 	struct error *err = store_roll_up(store, since_s, until_s, &hours, &kept);
 
 	if (err)
@@ -441,7 +461,7 @@ const struct command cmd_fleet = {
 		"init creates the tables that are missing in each shard, or the folder; running it "
 		"again changes only how long tables keep their rows, if --keep is given. status "
 		"lists what each host sent of each service and when, what was lost, and the size "
-		"of the tables. retain drops what is older than --keep allows; current servers do "
+		"of the tables or recordings. retain drops what is older than --keep allows; current servers do "
 		"that themselves, after the times that init set. rollup sums whole hours, for "
 		"questions about many days: of the last two days, or from --since to --until. "
 		"Run it each hour; it sums an hour again if it got more profiles since.",

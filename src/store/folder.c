@@ -629,8 +629,7 @@ struct error *folder_store_glance(const char *folder, const struct store_query *
 
 struct error *folder_store_init(const char *folder, struct store_made *made)
 {
-	*made = (struct store_made){
-		.is_folder = true, .shards = mkdir(folder, 0755) == 0, .manual = 1};
+	*made = (struct store_made){.shards = mkdir(folder, 0755) == 0, .manual = 1};
 	if (made->shards == 0 && errno != EEXIST)
 		return error_system(errno, "%s", folder);
 	return NULL;

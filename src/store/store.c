@@ -58,6 +58,11 @@ char *store_warning(const struct store *store)
 		"the password", str_from(exposed), "add secure=true to the store's address");
 }
 
+bool store_is_folder(const struct store *store)
+{
+	return store->clickhouse == NULL;
+}
+
 const char *store_address_text(const struct store *store)
 {
 	return store->text;

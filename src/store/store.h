@@ -34,6 +34,8 @@ must_use struct error *store_open(
 void store_close(struct store *store);
 /* A warning that the password travels unencrypted to another machine; NULL: none.  Free it. */
 char *store_warning(const struct store *store);
+/* Whether it is a folder of recordings, which has no shards and tables. */
+bool store_is_folder(const struct store *store);
 /* The address as it was given; owned by the store. */
 const char *store_address_text(const struct store *store);
 /* Where a host's profiles go: the name of its shard, or the folder; owned by the store. */
@@ -119,7 +121,6 @@ void store_glance_deinit(struct store_glance *glance);
 /* ---- keeping it ---- */
 
 struct store_made {
-	bool is_folder;
 	size_t shards; /* new ones: their tables, or the folder, did not exist */
 	size_t tables; /* existing ones that now keep their rows for a different time */
 	size_t manual; /* shards, or the folder, that drop nothing without store_retain */
@@ -160,7 +161,7 @@ struct store_loss_row {
 	uint64_t last_s;	    /* when the latest was recorded, since 1970 */
 };
 
-/* The size of a table in a shard; of a folder, the number of recordings and their size. */
+/* The size of a table in a shard; of a folder, "recordings", with a row for each. */
 struct store_table_row {
 	char *shard, *table;
 	uint64_t rows, bytes;

@@ -493,6 +493,30 @@ def test_what_drops_nothing_by_itself_says_so(folder):
 		assert "retain" not in check(store.fleet("init")).err
 
 
+def test_a_folder_has_recordings(folder):
+	"""The words are those of a folder: no shards, tables, rows and partitions."""
+	place, path = str(folder / "store"), folder / "p.folded"
+	path.write_text("main 1\n")
+
+	def said(*words):
+		done = check(sonde("fleet", *words, "--store", place))
+		assert not any(word in done.out + done.err for word in ("shard", "table", "row", "part")), done
+		return done
+
+	assert said("init").err == f"sonde: {place}: made the folder\n"
+	assert said("init").err == f"sonde: {place}: the folder exists already, and stays as it is\n"
+	assert said("status").out.splitlines()[1:] == ["", f"{place}: 0 recordings"]
+	check(sonde("push", "--store", place, "--service", "api", path))
+	lines = said("status").out.splitlines()
+	assert lines[0].split()[-1] == "folder" and lines[1].split()[-1] == place, lines
+	assert re.fullmatch(rf"{place}: 1 recording in [0-9]+ B", lines[-1]), lines
+	assert "no sums of hours" in said("rollup").err
+	file, = pathlib.Path(place).glob("*.prof")
+	os.utime(file, (1, 1))
+	assert said("retain").err == f"sonde: {place}: dropped 1 recording\n"
+	assert said("retain").err == f"sonde: {place}: dropped 0 recordings\n"
+
+
 def test_services_of_samples_are_replaced(folder):
 	"""By the one that it is sent as, on servers and in a folder; without one, it stays."""
 	(folder / "made").mkdir()
