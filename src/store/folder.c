@@ -275,9 +275,8 @@ struct error *folder_store_send(const char *folder, const struct profile *profil
 	const struct store_rows_options *options, struct store_sent *sent)
 {
 	struct added added = {.options = options,
-		.service = options->service.size ? options->service : store_own_service(profile),
-		.host = options->host.size ? options->host
-					   : profile_string(profile, profile->host)};
+		.service = options->service.size ? options->service : store_own_service(profile)};
+	struct strbuf scratch = {0};
 	struct profile *labelled;
 	struct error *err;
 	struct stat info;
@@ -290,9 +289,12 @@ struct error *folder_store_send(const char *folder, const struct profile *profil
 			"%.*s has counts of calls, but not of samples: in a folder, --label needs "
 			"them",
 			STR_ARG(profile_string(profile, profile->source)));
+	added.host = store_host(profile, options, &scratch);
 	err = label_profile(profile, &added, &labelled);
-	if (err)
+	if (err) {
+		strbuf_deinit(&scratch);
 		return err;
+	}
 	char *name = file_name(profile, &added);
 	err = write_recording(labelled, folder, name, &sent->bytes);
 	sent->where = xasprintf("%s/%s", folder, name);
@@ -301,6 +303,7 @@ struct error *folder_store_send(const char *folder, const struct profile *profil
 	sent->frames = labelled->frame_count;
 	sent->pairs = sent->stacks * labelled->metric_count;
 	free(name);
+	strbuf_deinit(&scratch);
 	profile_destroy(labelled);
 	return err;
 }

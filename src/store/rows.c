@@ -751,18 +751,30 @@ struct str store_own_service(const struct profile *p)
 	return name.size ? name : STR("unknown");
 }
 
+struct str store_host(
+	const struct profile *p, const struct store_rows_options *options, struct strbuf *scratch)
+{
+	struct str host = options->host.size ? options->host : profile_string(p, p->host);
+	char name[HOST_NAME_MAX_] = "";
+
+	if (host.size == 0 && gethostname(name, sizeof(name) - 1) == 0) {
+		strbuf_add(scratch, str_from(name));
+		host = strbuf_str(scratch);
+	}
+	return host;
+}
+
 static void describe(struct maker *m)
 {
 	const struct profile *p = m->profile;
 	const struct store_rows_options *o = m->options;
-	char name[HOST_NAME_MAX_] = "";
+	struct strbuf scratch = {0};
 
 	m->command = profile_string(p, p->command);
 	m->service = o->service.size ? o->service : store_own_service(p);
-	m->host = o->host.size ? o->host : profile_string(p, p->host);
-	if (m->host.size == 0 && gethostname(name, sizeof(name) - 1) == 0)
-		m->host = arena_str(m->arena, str_from(name));
-	strbuf_add(&m->rows->host, m->host);
+	strbuf_add(&m->rows->host, store_host(p, o, &scratch));
+	m->host = strbuf_str(&m->rows->host);
+	strbuf_deinit(&scratch);
 }
 
 struct error *store_rows_make(const struct profile *profile,

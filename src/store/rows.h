@@ -61,6 +61,9 @@ bool store_knows_samples(const struct profile *p);
  * Borrowed from the profile.
  */
 struct str store_own_service(const struct profile *p);
+/* The host that the profile is sent as: the options', else its own, else this one, in *scratch. */
+struct str store_host(
+	const struct profile *p, const struct store_rows_options *options, struct strbuf *scratch);
 
 /*
  * Makes the rows of a profile; free them with store_rows_deinit, even after a failure.

@@ -8,6 +8,7 @@ import random
 import re
 import shlex
 import signal
+import socket
 import subprocess
 import time
 
@@ -532,6 +533,17 @@ def test_services_of_samples_are_replaced(folder):
 		for words in (["--service", "own"], ["--service", "other"], ["--service", "other", "--label", "zone=a"]):
 			assert store.total(*words) == 7, (store.url, words)
 		assert store.total("--label", "zone=a") == 14
+
+
+def test_a_host_without_a_name_is_this_one(folder):
+	"""A file that does not state its host was recorded here, on servers and in a folder."""
+	path = folder / "p.folded"
+	path.write_text("main 7\n")
+	for store in (Store(shards.shared(0)), Folder(folder)):
+		for words in ([], ["--label", "zone=a"]):
+			check(store.push(path, "--service", "api", *words))
+		assert {row["host"] for row in status(store)["services"]} == {socket.gethostname()}, store.url
+		assert store.total("--host", socket.gethostname()) == 14, store.url
 
 
 # ---- what was lost ----
