@@ -1,11 +1,14 @@
 """A current ClickHouse as an HTTP server: libchdb, the engine as a library, behind the part of ClickHouse's HTTP
 interface that sonde uses. Debian has only 18.16, and npm's chdb brings the engine of this year.
 
-	chdb_server.py LIBRARY FOLDER PORT [USER:PASSWORD]
+	chdb_server.py LIBRARY FOLDER PORT [USER:PASSWORD] [--config-file=FILE]
 
 It listens on a port of 127.0.0.1, a free one for 0, prints it, and serves until it is killed. As ClickHouse does, it joins the
 `query` parameter and the body into one query, or takes the body as the data of an INSERT; other parameters are settings.
 A statement has a connection to itself, which costs 0.2 ms: settings and the database end with it.
+
+The library knows one user, and does not ask for a password. It checks what its users' file grants that user, but not who
+reads the database system.
 
 The library's own parser would end data that is part of a query at the first empty line, as clickhouse-client does, so
 data goes through a file. Answers are sent when they are complete, so there is never half an answer before an error.
@@ -42,7 +45,7 @@ class QueryError(Exception):
 class Library:
 	"""libchdb with its data in a folder."""
 
-	def __init__(self, path, folder):
+	def __init__(self, path, folder, options):
 		pointer, size, text = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p
 		self.lib = ctypes.CDLL(path)
 		for name, result, *arguments in (
@@ -53,7 +56,8 @@ class Library:
 			("destroy_query_result", None, pointer)):
 			function = getattr(self.lib, f"chdb_{name}")
 			function.restype, function.argtypes = result, arguments
-		self.arguments = (text * 2)(b"clickhouse", f"--path={folder}".encode())
+		words = ["clickhouse", f"--path={folder}", *options]
+		self.arguments = (text * len(words))(*(word.encode() for word in words))
 		# Keeps the data open: the first connection takes half a second.
 		self.kept = self.connect()
 
@@ -190,8 +194,9 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 def main():
-	Handler.engine = Library(sys.argv[1], sys.argv[2])
-	Handler.users = {"default": "", **dict(argument.split(":", 1) for argument in sys.argv[4:])}
+	options = [argument for argument in sys.argv[4:] if argument.startswith("--")]
+	Handler.engine = Library(sys.argv[1], sys.argv[2], options)
+	Handler.users = {"default": "", **dict(argument.split(":", 1) for argument in sys.argv[4:] if argument not in options)}
 	server = Server(("127.0.0.1", int(sys.argv[3])), Handler)
 	print(server.server_address[1], flush=True)
 	server.serve_forever()

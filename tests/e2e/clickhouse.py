@@ -243,13 +243,13 @@ def code_of(answer):
 class Server(Store):
 	"""Debian's clickhouse-server. Users: default without a password, guarded with PASSWORD, reader who may not write.
 	is_tls: it also listens for HTTPS, at tls_url; certificate is the file of the authority to trust. method: how parts
-	are compressed, lz4 or zstd. log_queries: statement_ms can tell how long statements took."""
+	are compressed, lz4 or zstd. log_queries: statement_ms can tell how long statements took. users: more of them, as a file of users.d."""
 
-	def __init__(self, is_tls=False, method="lz4", log_queries=False):
+	def __init__(self, is_tls=False, method="lz4", log_queries=False, users=""):
 		for program in ("clickhouse-server", "setpriv") + (("openssl",) if is_tls else ()):
 			if not which(program):
 				raise Missing(f"there is no {program}")
-		self.is_tls, self.method, self.log_queries, self.tls_port = is_tls, method, log_queries, None
+		self.is_tls, self.method, self.log_queries, self.users, self.tls_port = is_tls, method, log_queries, users, None
 		super().__init__()
 
 	@property
@@ -281,6 +281,9 @@ class Server(Store):
 			tls=TLS.format(port=tls_port, folder=self.folder) if self.is_tls else "", compression=ZSTD if self.method == "zstd" else ""))
 		(self.folder / "users.xml").write_text(USERS.format(user=USER, password=PASSWORD,
 			blocks=BIG_BLOCKS if self.method == "zstd" else "", log_queries=self.log_queries))
+		if self.users:
+			(self.folder / "users.d").mkdir(exist_ok=True)
+			(self.folder / "users.d" / "more.xml").write_text(self.users)
 
 	def statement_ms(self, part):
 		"""The least time, in ms, that a statement with this text took."""
@@ -289,8 +292,18 @@ class Server(Store):
 			f"query NOT LIKE '%query_log%' AND position(query, '{part}') > 0 FORMAT TSV"))
 
 
+CURRENT_CONFIG = "<clickhouse><users_config>{folder}/users.xml</users_config></clickhouse>\n"
+CURRENT_USERS = """<clickhouse>
+	<profiles><default/></profiles>
+	<quotas><default/></quotas>
+	<users><default><password></password>{user}<grants>{grants}</grants></default></users>
+</clickhouse>
+"""
+
+
 class Current(Store):
-	"""The engine of npm's chdb, whose folder this is. Users: default without a password, and guarded with PASSWORD."""
+	"""The engine of npm's chdb, whose folder this is. Users: default without a password, and guarded with PASSWORD, or
+	those in users, a dictionary. After limit() they have the same rights."""
 
 	def __init__(self, package):
 		found = list(pathlib.Path(package).parent.glob("@chdb/lib-linux-*/libchdb.so"))
@@ -298,11 +311,21 @@ class Current(Store):
 			raise Missing("chdb has no library for this machine")
 		if available_kb() < CURRENT_MEMORY_KB:
 			raise Missing("chdb needs 2 GB of free memory")
-		self.shared_object = found[0]
+		self.shared_object, self.options, self.users = found[0], [], {"guarded": PASSWORD}
 		super().__init__()
 
+	def limit(self, grants):
+		"""Starts again; users may do only what these GRANT statements say, which name nobody."""
+		self.terminate()
+		(self.folder / "config.xml").write_text(CURRENT_CONFIG.format(folder=self.folder))
+		(self.folder / "users.xml").write_text(CURRENT_USERS.format(user=USER,
+			grants="".join(f"<query>{grant}</query>" for grant in grants)))
+		self.options = [f"--config-file={self.folder}/config.xml"]
+		self.start()
+
 	def start(self):
-		command = [sys.executable, HERE / "chdb_server.py", self.shared_object, self.folder / "data", self.port or 0, f"guarded:{PASSWORD}"]
+		command = [sys.executable, HERE / "chdb_server.py", self.shared_object, self.folder / "data", self.port or 0,
+			*(f"{user}:{password}" for user, password in self.users.items()), *self.options]
 		self.launch(command, stdout=subprocess.PIPE, text=True)
 		line = self.process.stdout.readline()
 		if not line.strip():

@@ -136,7 +136,7 @@ def test_other_statements_on_a_current_version(folder):
 	database, _ = filled(server, folder)
 	for block in statements():
 		for statement in block:
-			# Users are not for a library: these are parsed.
+			# Users are not for a library: these are parsed here, and doc_users.py tries what they grant.
 			words = "EXPLAIN AST " if re.match("CREATE USER|GRANT", statement) else ""
 			server.sql(words + statement, database=database)
 

@@ -26,6 +26,11 @@ def shared(number=0):
 @functools.lru_cache
 def current():
 	"""A current ClickHouse for all cases of a file: npm's chdb."""
+	return current_alone()
+
+
+def current_alone():
+	"""A current ClickHouse that is the caller's own."""
 	if harness.SANITIZED:
 		raise harness.Skip("the build without sanitizers tries it")
 	try:
