@@ -28,6 +28,7 @@ struct unpacked {
 	size_t size, capacity;
 	bool takes_cut; /* accept truncated data */
 	bool is_cut;
+	bool is_too_large; /* the reason of an error */
 };
 
 /* Room for at least one more step of output. */
@@ -39,16 +40,17 @@ static void unpacked_reserve(struct unpacked *u)
 	u->data = xrealloc_array(u->data, u->capacity, 1);
 }
 
-static struct error *unpacked_check(const struct unpacked *u, uint64_t consumed_bytes)
+static struct error *unpacked_check(struct unpacked *u, uint64_t consumed_bytes)
 {
+	u->is_too_large = u->size > u->limit || u->size > FREE_BYTES + RATIO_MAX * consumed_bytes;
+	if (!u->is_too_large)
+		return NULL;
 	if (u->size > u->limit)
 		return error_new(ERROR_INPUT, "%s: unpacks to more than %llu bytes", u->name,
 			(unsigned long long)u->limit);
-	if (u->size > FREE_BYTES + RATIO_MAX * consumed_bytes)
-		return error_new(ERROR_INPUT,
-			"%s: unpacks to over %d times its size; unpack it first if you trust it",
-			u->name, RATIO_MAX);
-	return NULL;
+	return error_new(ERROR_INPUT,
+		"%s: unpacks to over %d times its size; unpack it first if you trust it", u->name,
+		RATIO_MAX);
 }
 
 /* The data are truncated; an error unless the caller accepts that. */
@@ -194,27 +196,46 @@ bool is_compressed(const struct file_bytes *bytes)
 	return is_gzip(bytes) || is_zstd(bytes);
 }
 
+/* Packed bytes into *unpacked, which is untouched on failure. */
+static struct error *unpack(
+	const struct file_bytes *packed, struct unpacked *u, struct file_bytes *unpacked)
+{
+	struct error *err = is_gzip(packed) ? gzip_unpack(packed, u) : zstd_unpack(packed, u);
+
+	if (err)
+		free(u->data);
+	else
+		*unpacked = (struct file_bytes){.data = u->data, .size = u->size};
+	return err;
+}
+
 struct error *decompress(const char *name, uint64_t limit, struct file_bytes *bytes, bool *is_cut)
 {
 	struct unpacked u = {
 		.name = name, .limit = limit ? limit : LIMIT_BYTES, .takes_cut = is_cut != NULL};
+	struct file_bytes unpacked;
 	struct error *err;
 
 	if (is_cut)
 		*is_cut = false;
-	if (is_gzip(bytes))
-		err = gzip_unpack(bytes, &u);
-	else if (is_zstd(bytes))
-		err = zstd_unpack(bytes, &u);
-	else
+	if (!is_compressed(bytes))
 		return NULL;
-	if (err) {
-		free(u.data);
+	err = unpack(bytes, &u, &unpacked);
+	if (err)
 		return err;
-	}
 	if (is_cut)
 		*is_cut = u.is_cut;
 	file_bytes_deinit(bytes);
-	*bytes = (struct file_bytes){.data = u.data, .size = u.size};
+	*bytes = unpacked;
 	return NULL;
+}
+
+struct error *decompress_borrowed(const char *name, uint64_t limit, const struct file_bytes *packed,
+	struct file_bytes *unpacked, bool *is_too_large)
+{
+	struct unpacked u = {.name = name, .limit = limit ? limit : LIMIT_BYTES};
+	struct error *err = unpack(packed, &u, unpacked);
+
+	*is_too_large = u.is_too_large;
+	return err;
 }

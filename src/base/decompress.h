@@ -19,4 +19,11 @@ bool is_compressed(const struct file_bytes *bytes);
 must_use struct error *decompress(
 	const char *name, uint64_t limit, struct file_bytes *bytes, bool *is_cut);
 
+/*
+ * The same for bytes that belong to somebody else, and must be compressed and whole: *unpacked is
+ * the caller's.  *is_too_large, also on failure: the data would unpack to more than they may.
+ */
+must_use struct error *decompress_borrowed(const char *name, uint64_t limit,
+	const struct file_bytes *packed, struct file_bytes *unpacked, bool *is_too_large);
+
 #endif

@@ -149,26 +149,22 @@ void intake_refuse_error(
 struct error *intake_unpack(const struct intake_options *options, const char *name,
 	struct str *bytes, uint8_t **unpacked, struct intake_answer *answer)
 {
-	struct file_bytes packed = {(const uint8_t *)bytes->data, bytes->size};
+	const struct file_bytes packed = {(const uint8_t *)bytes->data, bytes->size};
+	struct file_bytes whole;
+	bool is_too_large;
 
 	*unpacked = NULL;
 	if (!is_compressed(&packed))
 		return NULL;
-	/* decompress frees the bytes that it replaces, and these are borrowed. */
-	uint8_t *copy = xrealloc_array(NULL, bytes->size, 1);
+	struct error *err =
+		decompress_borrowed(name, options->body_max, &packed, &whole, &is_too_large);
 
-	memcpy(copy, bytes->data, bytes->size);
-	packed.data = copy;
-	struct error *err = decompress(name, options->body_max, &packed, NULL);
-
-	if (err) {
-		file_bytes_deinit(&packed);
-		if (strstr(err->message, "unpacks to"))
-			answer->reason = REASON_SIZE;
+	if (is_too_large)
+		answer->reason = REASON_SIZE;
+	if (err)
 		return err;
-	}
-	*unpacked = (uint8_t *)(uintptr_t)packed.data;
-	*bytes = (struct str){(const char *)packed.data, packed.size};
+	*unpacked = (uint8_t *)(uintptr_t)whole.data;
+	*bytes = (struct str){(const char *)whole.data, whole.size};
 	return NULL;
 }
 

@@ -131,6 +131,42 @@ static void expect_refused(struct file_bytes *b, uint64_t limit, const char *par
 	error_destroy(err);
 }
 
+/* Whether borrowed bytes are refused because of their size, or for another reason. */
+static void expect_reason(const struct file_bytes *b, uint64_t limit, bool is_size)
+{
+	struct file_bytes unpacked = {NULL, 0};
+	bool is_too_large = !is_size;
+	struct error *err = decompress_borrowed("t", limit, b, &unpacked, &is_too_large);
+
+	assert_non_null(err);
+	assert_int_equal(is_too_large, is_size);
+	assert_null(unpacked.data);
+	error_destroy(err);
+}
+
+static void states_why_borrowed_data_are_refused(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(packers); i++) {
+		struct file_bytes b = packers[i](text, 5000), unpacked;
+		bool is_too_large = true;
+		size_t whole = b.size;
+
+		assert_null(decompress_borrowed("t", 5000, &b, &unpacked, &is_too_large));
+		assert_false(is_too_large);
+		assert_int_equal(unpacked.size, 5000);
+		assert_memory_equal(unpacked.data, text, 5000);
+		file_bytes_deinit(&unpacked);
+		expect_reason(&b, 4999, true);
+		b.size = whole / 2;
+		expect_reason(&b, 0, false);
+		b.size = whole;
+		memset((uint8_t *)(uintptr_t)b.data + 20, 0xff, 200);
+		expect_reason(&b, 0, false);
+		file_bytes_deinit(&b);
+	}
+}
+
 static void refuses_cut_data(void **state)
 {
 	(void)state;
@@ -206,6 +242,7 @@ static void refuses_bombs(void **state)
 		clock_t start = clock();
 		expect_refused(&b, 0, "times its size");
 		assert_true(clock() - start < 5 * CLOCKS_PER_SEC);
+		expect_reason(&b, 0, true);
 		file_bytes_deinit(&b);
 	}
 	free(zeros);
@@ -217,6 +254,7 @@ int main(void)
 		cmocka_unit_test(unpacks),
 		cmocka_unit_test(unpacks_members_one_after_the_other),
 		cmocka_unit_test(leaves_plain_bytes),
+		cmocka_unit_test(states_why_borrowed_data_are_refused),
 		cmocka_unit_test(refuses_cut_data),
 		cmocka_unit_test(gives_what_is_left_of_cut_data),
 		cmocka_unit_test(refuses_damaged_data),
