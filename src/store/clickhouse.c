@@ -8,7 +8,9 @@
 #include "store/clickhouse.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -152,21 +154,67 @@ static void put_url(const struct clickhouse *c, size_t shard, bool without_datab
 	}
 }
 
+/* The number of an error of ClickHouse's own, "Code: 60, …"; 0: it is another's. */
+static unsigned long code_of(struct str answer)
+{
+	static const struct str code = STR("Code: ");
+
+	return str_starts_with(answer, code) ? strtoul(answer.data + code.size, NULL, 10) : 0;
+}
+
+/* What is before `mark`, or all. */
+static struct str cut_before(struct str s, struct str mark)
+{
+	const char *found = memmem(s.data, s.size, mark.data, mark.size);
+
+	return found ? (struct str){s.data, (size_t)(found - s.data)} : s;
+}
+
+/*
+ * The words of "Code: 60. DB::Exception: WORDS (version …)", or of an old server's "Code: 60,
+ * e.displayText() = DB::Exception: WORDS, e.what() = DB::Exception".
+ */
+static struct str words_of(struct str line)
+{
+	static const struct str before = STR("DB::Exception: ");
+	struct str head = cut_before(line, before);
+
+	if (code_of(line) && head.size < line.size) {
+		head.size += before.size;
+		line = (struct str){line.data + head.size, line.size - head.size};
+	}
+	return cut_before(cut_before(line, STR(", e.what() = ")), STR(" (version "));
+}
+
+/* What to do about an error of that number. */
+static const char *advice_on(unsigned long code)
+{
+	static const unsigned long not_allowed[] = {164, 291, 392, 497};
+
+	/* No such database, no such table. */
+	if (code == 60 || code == 81)
+		return "; sonde fleet init --store URL makes the tables";
+	for (size_t i = 0; i < ARRAY_SIZE(not_allowed); i++)
+		if (code == not_allowed[i])
+			return "; --credentials can name a user who may do that";
+	return "";
+}
+
 /* An error with the first line of the server's message, at most MESSAGE_MAX bytes of it. */
 static struct error *server_error(const struct clickhouse *c, size_t shard, struct http_request *r)
 {
 	struct str rest = strbuf_str(&r->answer);
-	struct str line = str_trim(str_take_line(&rest));
+	unsigned long code = code_of(rest);
+	struct str words = words_of(str_trim(str_take_line(&rest)));
+	char number[40] = "";
 
-	if (line.size > MESSAGE_MAX)
-		line.size = MESSAGE_MAX;
-	/* No such database, no such table. */
-	bool has_no_tables =
-		str_starts_with(line, STR("Code: 81")) || str_starts_with(line, STR("Code: 60"));
-
-	return error_new(ERROR_INPUT, "%s: %.*s%s(HTTP status %d)%s",
-		c->address->shards.data[shard], STR_ARG(line), line.size ? " " : "", r->status,
-		has_no_tables ? "; sonde fleet init --store URL makes the tables" : "");
+	if (words.size > MESSAGE_MAX)
+		words.size = MESSAGE_MAX;
+	if (code)
+		snprintf(number, sizeof(number), "code %lu, ", code);
+	return error_new(ERROR_INPUT, "%s: %.*s%s(%sHTTP status %d)%s",
+		c->address->shards.data[shard], STR_ARG(words), words.size ? " " : "", number,
+		r->status, advice_on(code));
 }
 
 static bool is_refusal(int status)
@@ -182,17 +230,13 @@ static bool is_refusal(int status)
 static bool is_sql_refusal(const struct http_request *r)
 {
 	static const unsigned long temporary[] = {33, 159, 160, 202, 209, 210, 241, 242, 252, 319};
-	struct str text = strbuf_str(&r->answer), code = STR("Code: ");
-
-	if (!str_starts_with(text, code))
-		return false;
-	unsigned long number = strtoul(text.data + code.size, NULL, 10);
+	unsigned long code = code_of(strbuf_str(&r->answer));
 
 	for (size_t i = 0; i < ARRAY_SIZE(temporary); i++) {
-		if (number == temporary[i])
+		if (code == temporary[i])
 			return false;
 	}
-	return true;
+	return code != 0;
 }
 
 struct asked {

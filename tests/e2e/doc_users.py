@@ -73,8 +73,9 @@ class Fleet:
 		for command in commands:
 			done = check(self.run(user, command), 1)
 			line, = done.err.splitlines()
-			place = f"127.0.0.1:{self.server.port}: "
-			assert place in line and re.search("rivileges|readonly|prohibited|denied|[Cc]annot", line), (command, done)
+			assert re.fullmatch(rf"sonde: (\S+: )?127.0.0.1:{self.server.port}: (\w+: )?(Not enough privileges|Cannot).+"
+				r" \(code \d+, HTTP status \d+\); --credentials can name a user who may do that", line), (command, done)
+			assert "xception" not in line, done
 			assert not done.out or command == "status", (command, done)
 
 	def wrong(self, user, statements):
