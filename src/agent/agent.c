@@ -236,12 +236,15 @@ static void limit_segment(struct segment *s, uint64_t more_bytes)
 	(void)memory_limit(s->pid, s->limit_bytes);
 }
 
-/* Those that take samples get so much more each. */
-static void limit_samplers(struct agent *a, uint64_t more_bytes)
+/* Those that take samples share what is free. */
+static void limit_samplers(struct agent *a)
 {
+	/* One may begin to since measure counted them. */
+	if (a->samplers == 0)
+		return;
 	for (size_t i = 0; i < SEGMENTS_MAX; i++)
 		if (takes_samples(&a->segments[i]))
-			limit_segment(&a->segments[i], more_bytes);
+			limit_segment(&a->segments[i], a->free_bytes / a->samplers);
 }
 
 /* The limit of a segment that is about to begin: what was kept free, and its part of the rest. */
@@ -250,7 +253,8 @@ static uint64_t limit_of_next(struct agent *a)
 	measure(a);
 	uint64_t share = a->free_bytes / (a->samplers + 1);
 
-	limit_samplers(a, share);
+	a->free_bytes -= share;
+	limit_samplers(a);
 	return memory_of(getpid()).mapped_bytes + reserve_bytes(a) + share;
 }
 
@@ -313,6 +317,8 @@ static void grant_names(struct agent *a, uint64_t now_ns)
 	uint64_t bytes = names_bytes(a);
 
 	if (bytes > 0) {
+		a->free_bytes -= bytes;
+		limit_samplers(a);
 		limit_segment(next, bytes);
 		next->shared->object_memory_max = bytes >> (OBJECT_HALVINGS + a->refusals);
 		grant(next, SEGMENT_NAMES);
@@ -616,7 +622,7 @@ static void watch_cost(struct agent *a, uint64_t now_ns)
 	struct allowance *w = &a->allowance;
 
 	measure(a);
-	limit_samplers(a, a->samplers ? a->free_bytes / a->samplers : 0);
+	limit_samplers(a);
 	uint64_t memory_bytes = memory_wanted(a, now_ns);
 	enum allowance_change change =
 		allowance_look(w, now_ns, a->metrics.own_cpu_ns, memory_bytes);
@@ -739,9 +745,15 @@ static void send_waiting(struct agent *a, uint64_t now_ns)
 {
 	if (a->allowance.saved_ns < 0 && now_ns < a->send_ns)
 		return;
+	if (a->sender.child || a->spool.entries.count == 0)
+		return;
+	measure(a);
 	sender_look(&a->sender, &a->spool, now_ns, a->free_bytes);
-	if (a->sender.child)
-		a->send_ns = now_ns + a->settings.every_ns / 2;
+	if (a->sender.child == 0)
+		return;
+	a->send_ns = now_ns + a->settings.every_ns / 2;
+	measure(a);
+	limit_samplers(a);
 }
 
 /* ---- the loop ---- */
