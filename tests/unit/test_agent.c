@@ -18,10 +18,12 @@
 
 #include "agent/allowance.h"
 #include "agent/config.h"
+#include "agent/memory.h"
 #include "agent/metrics.h"
 #include "agent/receiver.h"
 #include "agent/sender.h"
 #include "agent/spool.h"
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "store/identity.h"
@@ -460,6 +462,71 @@ static void test_killed_senders_are_reported(void **state)
 	remove_folder(folder);
 }
 
+/* How a child ends that takes so much with a limit of 8 MiB more than it has. */
+static int status_with_limit(size_t take_bytes)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (!freopen("/dev/null", "w", stderr) ||
+			!memory_limit(0, memory_of(getpid()).mapped_bytes + ((uint64_t)8 << 20)))
+			_exit(1);
+		free(xalloc(take_bytes));
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+static void test_memory_is_refused(void **state)
+{
+	(void)state;
+	struct memory_use before = memory_of(getpid());
+	void *volatile more = xalloc((size_t)32 << 20);
+	struct memory_use after = memory_of(getpid());
+
+	free(more);
+#ifdef __SANITIZE_ADDRESS__
+	skip(); /* nothing is limited then */
+#endif
+	assert_true(after.mapped_bytes >= before.mapped_bytes + ((uint64_t)32 << 20));
+	assert_int_equal(memory_most((struct memory_use){5, 3}, 10), 12);
+	assert_int_equal(memory_most((struct memory_use){3, 5}, 0), 5);
+	assert_int_equal(status_with_limit((size_t)4 << 20), 0);
+	assert_true(memory_was_refused(status_with_limit((size_t)16 << 20)));
+}
+
+/* A segment for which memory is refused may take more the next time, and is dropped in the end. */
+static void test_refused_memory_drops(void **state)
+{
+	const int refused = 125 << 8;
+	char *folder = new_folder();
+	struct sender s;
+	struct spool spool;
+
+	(void)state;
+	assert_null(spool_open(&spool, folder));
+	put_segment(&spool, 5, 100);
+	sender_init(&s, &(struct sender_target){.store = folder, .spool = folder, .host = "host"},
+		0, keep_line);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(spool.dropped, 0);
+		/* So much is not free. */
+		sender_look(&s, &spool, s.next_ns, ((uint64_t)8 << (20 + i)) - 1);
+		assert_int_equal(s.child, 0);
+		s.name = xstrdup(spool.entries.data[0].name);
+		sender_ended(&s, &spool, refused, SECOND_NS);
+	}
+	assert_non_null(strstr(said, "a segment is dropped"));
+	assert_int_equal(spool.dropped, 1);
+	assert_int_equal(spool.dropped_bytes, 100);
+	assert_int_equal(spool.entries.count, 0);
+	sender_deinit(&s);
+	spool_close(&spool);
+	remove_folder(folder);
+}
+
 /* Two hosts begin a segment in the same second and send it to a folder that they share. */
 static void test_hosts_share_a_folder(void **state)
 {
@@ -653,6 +720,8 @@ int main(void)
 		cmocka_unit_test(test_sent_segment_cannot_be_removed),
 		cmocka_unit_test(test_unreadable_segments),
 		cmocka_unit_test(test_killed_senders_are_reported),
+		cmocka_unit_test(test_memory_is_refused),
+		cmocka_unit_test(test_refused_memory_drops),
 		cmocka_unit_test(test_hosts_share_a_folder),
 		cmocka_unit_test(test_hosts_take_turns),
 		cmocka_unit_test(test_back_off),

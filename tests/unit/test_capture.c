@@ -163,6 +163,36 @@ static void test_mixture(void **state)
 	free(path);
 }
 
+/* A file is finished while writing goes on in a copy, as for names that may not be had. */
+static void test_secured(void **state)
+{
+	char *path = capture_file_path("secured.prof"), *named = capture_file_path("named.prof");
+	struct capture_writer *w;
+
+	(void)state;
+	assert_null(capture_writer_create(path, &w));
+	write_mixture(w);
+	assert_null(capture_writer_secure(w, named, STR("names are left out")));
+	struct profile *p = capture_read_file(path);
+
+	assert_int_equal(p->samples.count, 5);
+	assert_int_equal(capture_note_count(p, NOTE_INFO), 1);
+	assert_int_equal(capture_note_count(p, NOTE_BAD_RECORD), 0);
+	assert_int_equal(capture_note_count(p, NOTE_INCOMPLETE), 0);
+	profile_destroy(p);
+	add_chain(w, 1, 0xffffffff81000010);
+	assert_null(capture_writer_finish(w, NULL));
+	p = capture_read_file(named);
+	assert_int_equal(p->samples.count, 5);
+	assert_string_equal(leaf_name(p, p->samples.stack[1]), "inner");
+	assert_int_equal(capture_note_count(p, NOTE_INFO), 0);
+	assert_int_equal(capture_note_count(p, NOTE_BAD_RECORD), 0);
+	assert_int_equal(capture_note_count(p, NOTE_INCOMPLETE), 0);
+	profile_destroy(p);
+	free(path);
+	free(named);
+}
+
 static void test_stats_and_notes(void **state)
 {
 	char *path = capture_file_path("stats.prof");
@@ -465,6 +495,7 @@ int main(void)
 		cmocka_unit_test(test_round_trip_rewritten),
 		cmocka_unit_test(test_round_trip_deep),
 		cmocka_unit_test(test_mixture),
+		cmocka_unit_test(test_secured),
 		cmocka_unit_test(test_stats_and_notes),
 		cmocka_unit_test(test_functions_without_names),
 		cmocka_unit_test(test_labels),
