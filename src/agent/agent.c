@@ -868,7 +868,7 @@ static void close_all(struct agent *a)
 		close(a->signal_fd);
 }
 
-/* Of what works all the same: a network of one's own may be safe. */
+/* What works, but may not be what the user wants: a network of one's own can be safe. */
 static void warn(const struct agent *a)
 {
 	if (!memory_can_limit())

@@ -33,9 +33,9 @@ struct keeping {
 };
 
 /*
- * When a profile began that does not say.  Senders know whole seconds, in which several of their
- * processes may send.  The rest is made from the digest, so that each is a profile of its own, and
- * the same one if it is sent again.
+ * The start of a profile that has none of its own.  Senders give whole seconds, and several of
+ * their processes may send in the same one.  So the fraction comes from the digest: each is a
+ * profile of its own, and the same one if it is sent again.
  */
 static uint64_t start_of(const struct intake_origin *origin)
 {
@@ -169,7 +169,7 @@ static void for_files(struct receiver *r, struct spool *spool, bool (*is_asked)(
 		closedir(dir);
 }
 
-/* *is_listening: it said where. */
+/* *is_listening: the process has reported its address. */
 static struct error *start(struct receiver *r, struct spool *spool, bool *is_listening)
 {
 	char address[256];
@@ -225,7 +225,7 @@ struct error *receiver_start(
 	return err;
 }
 
-/* The time in a recording's name, which is when it began; else now. */
+/* The start of a recording, by its name; without a time in it, now. */
 static uint64_t name_time_ns(const char *name)
 {
 	struct tm utc = {0};

@@ -47,8 +47,8 @@ bool sender_is_url(const char *store);
 must_use struct error *sender_check(const char *store);
 /*
  * Sends one segment: to a folder, as a file that is whole at once, with a hash of the host in its
- * name; or to a URL.  A store has it once however often it is sent.  *is_unreadable: with an error:
- * it can never be sent.
+ * name; or to a URL.  A store has it once however often it is sent.  *is_unreadable is set with an
+ * error after which it can never be sent.
  */
 must_use struct error *sender_push(
 	const struct sender_target *target, const char *path, bool *is_unreadable);
