@@ -32,7 +32,7 @@ def users_file():
 	"""The page's users for versions without grants, with their passwords."""
 	page = (SOURCE_ROOT / "docs" / "fleet.md").read_text()
 	text, = (block for block in re.findall(r"^```xml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL) if "<users>" in block)
-	for user in ("sonde_sender", "sonde_reader"):
+	for user in PASSWORDS:
 		digest = hashlib.sha256(PASSWORDS[user].encode()).hexdigest()
 		text, changes = re.subn(rf"(<{user}>\s*<password_sha256_hex>)…", rf"\g<1>{digest}", text)
 		assert changes == 1, user
@@ -125,7 +125,7 @@ def test_users_on_an_old_version(folder):
 		fleet = Fleet(server, folder)
 		for user in ("sonde_sender", "sonde_reader"):
 			fleet.refused(user, "init")
-		check(fleet.run(None, "init"))
+		check(fleet.run("sonde_admin", "init"))
 		check(fleet.run("sonde_sender", "push"))
 		fleet.refused("sonde_sender", "init", "retain")
 		fleet.wrong("sonde_sender", (*WRONG, "TRUNCATE TABLE profiles", "ALTER TABLE profiles DROP PARTITION 20260101", "RENAME TABLE profiles TO p",
@@ -135,7 +135,10 @@ def test_users_on_an_old_version(folder):
 		fleet.refused("sonde_reader", "push", "rollup", "retain")
 		fleet.wrong("sonde_reader", (*WRONG, "INSERT INTO schema VALUES (9, now())", "TRUNCATE TABLE profiles", "SELECT * FROM default.x"))
 		unchanged(server)
-		for user in ("sonde_sender", "sonde_reader"):
+		for command, word in (("rollup", "summed 1 hour"), ("retain", "dropped 1 partition"), ("push", "sent 1 profile"), ("report", ""),
+			("status", "")):
+			assert word in check(fleet.run("sonde_admin", command)).err, command
+		for user in PASSWORDS:
 			bad = folder / "bad"
 			bad.write_text(f"{user}:wrong\n")
 			bad.chmod(0o600)
