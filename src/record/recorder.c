@@ -1119,6 +1119,8 @@ struct error *recorder_run(struct recorder *r, struct recorder_result *result)
 	recorder_write_counters(r);
 	recorder_sum_up(r, result);
 	recorder_settle(r, result);
+	/* The largest tables; names take memory next. */
+	object_table_free_rules(r->recording.objects);
 	return NULL;
 }
 

@@ -420,6 +420,14 @@ bool object_table_open(struct object_table *t, uint32_t object)
 	return true;
 }
 
+void object_table_free_rules(struct object_table *t)
+{
+	for (size_t i = 0; i < t->objects.count; i++) {
+		cfi_table_destroy(t->objects.data[i].cfi);
+		t->objects.data[i].cfi = NULL;
+	}
+}
+
 struct cfi_table *object_table_cfi(const struct object_table *t, uint32_t object)
 {
 	return t->objects.data[object].cfi;

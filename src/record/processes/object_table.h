@@ -68,6 +68,8 @@ uint32_t object_table_generation(struct object_table *t, uint32_t object, uint64
 bool object_table_open(struct object_table *t, uint32_t object);
 /* Its unwind rules; NULL: none, or not open. */
 struct cfi_table *object_table_cfi(const struct object_table *t, uint32_t object);
+/* Frees all unwind rules, as no stack is walked any more; mappings must not use theirs. */
+void object_table_free_rules(struct object_table *t);
 /*
  * The slide (va - obj_addr) of a mapping of an open object at va from file_off.  If the object is
  * not a file, or cannot be opened, its addresses are file offsets.
