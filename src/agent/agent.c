@@ -48,10 +48,11 @@
 #define RETRY_NS (10 * SECOND_NS)
 /*
  * Memory that is kept free for the start of the next segment, without its rings: this part of all,
- * and no less than that.
+ * and no less than that.  While that is so far away, it is lent to names.
  */
 #define RESERVE_PART  6
 #define RESERVE_BYTES ((uint64_t)8 << 20)
+#define LENT_NS	      (10 * SECOND_NS)
 /* The most that names may take, the least they are resolved with, and what samples keep then. */
 #define NAMES_PART	 3
 #define NAMES_LEAST_PART 8
@@ -85,7 +86,9 @@ struct agent {
 	uint64_t send_ns;		    /* and send, with nothing saved */
 	uint64_t ended_cpu_ns;		    /* of processes that have ended */
 	uint64_t told_dropped, told_broken; /* in the notes of segments */
-	uint64_t free_bytes;		    /* of memory, neither taken nor promised */
+	uint64_t room_bytes;		    /* of memory, neither taken nor promised */
+	uint64_t free_bytes;		    /* of that, what is not kept for the next segment */
+	uint64_t lent_bytes;		    /* what is being named has of what was kept */
 	size_t samplers;		    /* segments that take samples */
 	uint64_t need_bytes;		    /* what one needs, as far as seen */
 	uint64_t growth_bytes; /* what those that take samples may need to have as much */
@@ -147,6 +150,23 @@ static bool takes_samples(const struct segment *s)
 	return s->pid && s->shared->is_sampling && !s->shared->has_ended;
 }
 
+static bool has_segments(const struct agent *a)
+{
+	for (size_t i = 0; i < SEGMENTS_MAX; i++)
+		if (a->segments[i].pid)
+			return true;
+	return false;
+}
+
+/* The one that may resolve names, or NULL. */
+static struct segment *being_named(struct agent *a)
+{
+	for (size_t i = 0; i < SEGMENTS_MAX; i++)
+		if (a->segments[i].pid && a->segments[i].shared->grant == SEGMENT_NAMES)
+			return &a->segments[i];
+	return NULL;
+}
+
 /* For the next segment. */
 static uint64_t reserve_bytes(const struct agent *a)
 {
@@ -203,10 +223,14 @@ static void measure(struct agent *a)
 		m->memory_bytes += ring_bytes;
 		taken += ring_bytes;
 	}
+	a->room_bytes = taken < most ? most - taken : 0;
 	/* The next segment's rings are as large as this one's. */
-	if (!is_starting)
-		taken += reserve_bytes(a) + ring_bytes;
-	a->free_bytes = taken < most ? most - taken : 0;
+	uint64_t kept = is_starting ? 0 : reserve_bytes(a) + ring_bytes;
+
+	if (!being_named(a))
+		a->lent_bytes = 0;
+	kept = kept > a->lent_bytes ? kept - a->lent_bytes : 0;
+	a->free_bytes = a->room_bytes > kept ? a->room_bytes - kept : 0;
 	if (m->memory_bytes > m->memory_peak)
 		m->memory_peak = m->memory_bytes;
 }
@@ -251,11 +275,13 @@ static void limit_samplers(struct agent *a)
 static uint64_t limit_of_next(struct agent *a)
 {
 	measure(a);
-	uint64_t share = a->free_bytes / (a->samplers + 1);
+	uint64_t kept = a->room_bytes - a->free_bytes, share = a->free_bytes / (a->samplers + 1);
 
+	if (kept > reserve_bytes(a) || !has_segments(a))
+		kept = reserve_bytes(a);
 	a->free_bytes -= share;
 	limit_samplers(a);
-	return memory_of(getpid()).mapped_bytes + reserve_bytes(a) + share;
+	return memory_of(getpid()).mapped_bytes + kept + share;
 }
 
 /* The oldest segment that has all but names; NULL: there is none. */
@@ -273,28 +299,27 @@ static struct segment *next_to_name(struct agent *a)
 	return next;
 }
 
-static struct segment *being_named(struct agent *a)
-{
-	for (size_t i = 0; i < SEGMENTS_MAX; i++)
-		if (a->segments[i].pid && a->segments[i].shared->grant == SEGMENT_NAMES)
-			return &a->segments[i];
-	return NULL;
-}
-
 static void grant(struct segment *s, enum segment_grant value)
 {
 	__atomic_store_n(&s->shared->grant, value, __ATOMIC_RELEASE);
 }
 
 /* What names may take now; 0: there is not enough. */
-static uint64_t names_bytes(const struct agent *a)
+static uint64_t take_for_names(struct agent *a, uint64_t now_ns)
 {
 	uint64_t most = a->allowance.memory_most, samples = most / SAMPLES_PART + a->growth_bytes;
-	uint64_t free = a->free_bytes > samples ? a->free_bytes - samples : 0;
+	uint64_t room = a->last_until_ns > now_ns + LENT_NS ? a->room_bytes : a->free_bytes;
+	uint64_t bytes = room > samples ? room - samples : 0;
 
-	if (free < most / NAMES_LEAST_PART)
+	if (bytes < most / NAMES_LEAST_PART)
 		return 0;
-	return free < most / NAMES_PART ? free : most / NAMES_PART;
+	if (bytes > most / NAMES_PART)
+		bytes = most / NAMES_PART;
+	if (bytes + samples > a->free_bytes)
+		a->lent_bytes = bytes + samples - a->free_bytes;
+	a->free_bytes += a->lent_bytes;
+	a->free_bytes -= bytes;
+	return bytes;
 }
 
 /* Lets one segment at a time resolve its names, once there is memory, or do without. */
@@ -314,10 +339,9 @@ static void grant_names(struct agent *a, uint64_t now_ns)
 	if (being_named(a))
 		return;
 	measure(a);
-	uint64_t bytes = names_bytes(a);
+	uint64_t bytes = take_for_names(a, now_ns);
 
 	if (bytes > 0) {
-		a->free_bytes -= bytes;
 		limit_samplers(a);
 		limit_segment(next, bytes);
 		next->shared->object_memory_max = bytes >> (OBJECT_HALVINGS + a->refusals);
@@ -420,25 +444,23 @@ static uint64_t lead_ns(const struct agent *a)
 	return a->settings.every_ns / 2 < LEAD_NS ? a->settings.every_ns / 2 : LEAD_NS;
 }
 
-static bool has_segments(const struct agent *a)
-{
-	for (size_t i = 0; i < SEGMENTS_MAX; i++)
-		if (a->segments[i].pid)
-			return true;
-	return false;
-}
-
 /*
  * Whether the next segment must wait, with a gap in the samples, until another has ended: it will
  * take about as much memory as the last one.  A single one begins with however little there is.
  */
 static bool is_without_room(struct agent *a)
 {
+	const struct segment *named = being_named(a);
+
 	if (!has_segments(a))
 		return false;
 	measure(a);
-	return a->free_bytes == 0 ||
-	       a->free_bytes + reserve_bytes(a) < a->need_bytes + a->growth_bytes;
+	if (a->room_bytes > 0 && a->room_bytes >= a->need_bytes + a->growth_bytes)
+		return false;
+	/* Names have what was kept for this. */
+	if (named && a->lent_bytes > 0)
+		kill(named->pid, SIGKILL);
+	return true;
 }
 
 static void plan(struct agent *a, uint64_t now_ns)
