@@ -30,6 +30,7 @@
 #include "agent/receiver.h"
 #include "agent/rights.h"
 #include "agent/sender.h"
+#include "agent/shares.h"
 #include "agent/spool.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -46,19 +47,8 @@
 #define LOOK_NS	 SECOND_NS
 /* After a recording failed to start. */
 #define RETRY_NS (10 * SECOND_NS)
-/*
- * Memory that is kept free for the start of the next segment, without its rings: this part of all,
- * and no less than that.  While that is so far away, it is lent to names.
- */
-#define RESERVE_PART  6
-#define RESERVE_BYTES ((uint64_t)8 << 20)
-#define LENT_NS	      (10 * SECOND_NS)
-/* The most that names may take, the least they are resolved with, and what samples keep then. */
-#define NAMES_PART	 3
-#define NAMES_LEAST_PART 8
-#define SAMPLES_PART	 16
-/* A segment that may grow by less than this is ended in time. */
-#define TIGHT_PART 64
+/* The next segment does not start soon, so what is kept for it can be lent. */
+#define NEXT_IS_FAR_NS (10 * SECOND_NS)
 /* What a segment may still take while it waits for memory for its names, and how long it does. */
 #define WAITING_BYTES ((uint64_t)1 << 20)
 #define WAITING_NS    (30 * SECOND_NS)
@@ -86,16 +76,11 @@ struct agent {
 	uint64_t send_ns;		    /* and send, with nothing saved */
 	uint64_t ended_cpu_ns;		    /* of processes that have ended */
 	uint64_t told_dropped, told_broken; /* in the notes of segments */
-	uint64_t room_bytes;		    /* of memory, neither taken nor promised */
-	uint64_t free_bytes;		    /* of that, what is not kept for the next segment */
-	uint64_t lent_bytes;		    /* what is being named has of what was kept */
-	size_t samplers;		    /* segments that take samples */
-	uint64_t need_bytes;		    /* what one needs, as far as seen */
-	uint64_t growth_bytes; /* what those that take samples may need to have as much */
-	uint64_t tight_ns;     /* when one was last about to have no more memory */
-	uint32_t refusals;     /* of memory for names, since settings were read */
-	bool is_refused;       /* memory for samples was, since the last look */
-	bool is_sampling;      /* some segment has begun to */
+	struct shares shares;		    /* of memory */
+	uint64_t tight_ns;		    /* when one was last about to have no more memory */
+	uint32_t refusals;		    /* of memory for names, since settings were read */
+	bool is_refused;		    /* memory for samples was, since the last look */
+	bool is_sampling;		    /* some segment has begun to */
 	bool is_ending;
 	struct error *failure; /* the first recording's */
 };
@@ -135,21 +120,6 @@ static uint64_t process_cpu_ns(pid_t pid)
 	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
 }
 
-/* Adds a process; returns the most memory that it can have with that limit of mapped bytes. */
-static uint64_t add_process(struct agent_metrics *m, pid_t pid, uint64_t limit_bytes)
-{
-	struct memory_use use = memory_of(pid);
-
-	m->own_cpu_ns += process_cpu_ns(pid);
-	m->memory_bytes += use.resident_bytes;
-	return memory_most(use, limit_bytes);
-}
-
-static bool takes_samples(const struct segment *s)
-{
-	return s->pid && s->shared->is_sampling && !s->shared->has_ended;
-}
-
 static bool has_segments(const struct agent *a)
 {
 	for (size_t i = 0; i < SEGMENTS_MAX; i++)
@@ -158,7 +128,12 @@ static bool has_segments(const struct agent *a)
 	return false;
 }
 
-/* The one that may resolve names, or NULL. */
+static bool takes_samples(const struct segment *s)
+{
+	return s->pid && s->shared->is_sampling && !s->shared->has_ended;
+}
+
+/* The segment whose names are being resolved, or NULL. */
 static struct segment *being_named(struct agent *a)
 {
 	for (size_t i = 0; i < SEGMENTS_MAX; i++)
@@ -167,70 +142,48 @@ static struct segment *being_named(struct agent *a)
 	return NULL;
 }
 
-/* For the next segment. */
-static uint64_t reserve_bytes(const struct agent *a)
+static struct memory_use measure_process(struct agent_metrics *m, pid_t pid)
 {
-	uint64_t part = a->allowance.memory_most / RESERVE_PART;
+	struct memory_use use = memory_of(pid);
 
-	return part > RESERVE_BYTES ? part : RESERVE_BYTES;
+	m->own_cpu_ns += process_cpu_ns(pid);
+	m->memory_bytes += use.resident_bytes;
+	return use;
 }
 
-/* What one needs that was seen with so much: a table that grows is there twice for a moment. */
-static uint64_t need_of(uint64_t mapped_bytes)
+static void measure_segment(struct agent *a, struct segment *s)
 {
-	return mapped_bytes / 4 * 5;
+	struct memory_use use = measure_process(&a->metrics, s->pid);
+
+	if (takes_samples(s)) {
+		s->mapped_bytes = use.mapped_bytes;
+		shares_add_sampler(&a->shares, use);
+	} else if (s->shared->has_ended) {
+		shares_add(&a->shares, use, s->limit_bytes);
+	} else {
+		shares_add_starting(&a->shares, use, s->limit_bytes);
+	}
+	if (s->shared->has_ended)
+		return;
+	a->metrics.memory_bytes += s->shared->ring_bytes;
+	shares_add_rings(&a->shares, s->shared->ring_bytes);
 }
 
-static void add_sampler(struct agent *a, struct segment *s)
-{
-	s->mapped_bytes = memory_of(s->pid).mapped_bytes;
-	a->samplers++;
-	if (a->need_bytes < need_of(s->mapped_bytes))
-		a->need_bytes = need_of(s->mapped_bytes);
-	a->growth_bytes += a->need_bytes - s->mapped_bytes;
-}
-
-/*
- * Adds up what processes have, and what they may take in addition: one that takes samples gets a
- * part of what is free anew each time.
- */
+/* Adds up what all processes have used, and what memory they have and may take. */
 static void measure(struct agent *a)
 {
 	struct agent_metrics *m = &a->metrics;
-	uint64_t most = a->allowance.memory_most, taken, ring_bytes = 0;
-	bool is_starting = false;
 
 	m->own_cpu_ns = a->ended_cpu_ns;
 	m->memory_bytes = 0;
-	a->samplers = 0;
-	a->growth_bytes = 0;
-	taken = add_process(m, getpid(), 0);
+	shares_begin(&a->shares, a->allowance.memory_most);
+	shares_add(&a->shares, measure_process(m, getpid()), 0);
 	if (a->sender.child)
-		taken += add_process(m, a->sender.child, a->sender.limit_bytes);
-	for (size_t i = 0; i < SEGMENTS_MAX; i++) {
-		struct segment *s = &a->segments[i];
-
-		if (s->pid == 0)
-			continue;
-		if (takes_samples(s))
-			add_sampler(a, s);
-		else
-			is_starting |= !s->shared->has_ended;
-		taken += add_process(m, s->pid, takes_samples(s) ? 0 : s->limit_bytes);
-		if (s->shared->has_ended)
-			continue;
-		ring_bytes = s->shared->ring_bytes;
-		m->memory_bytes += ring_bytes;
-		taken += ring_bytes;
-	}
-	a->room_bytes = taken < most ? most - taken : 0;
-	/* The next segment's rings are as large as this one's. */
-	uint64_t kept = is_starting ? 0 : reserve_bytes(a) + ring_bytes;
-
-	if (!being_named(a))
-		a->lent_bytes = 0;
-	kept = kept > a->lent_bytes ? kept - a->lent_bytes : 0;
-	a->free_bytes = a->room_bytes > kept ? a->room_bytes - kept : 0;
+		shares_add(&a->shares, measure_process(m, a->sender.child), a->sender.limit_bytes);
+	for (size_t i = 0; i < SEGMENTS_MAX; i++)
+		if (a->segments[i].pid)
+			measure_segment(a, &a->segments[i]);
+	shares_end(&a->shares, being_named(a));
 	if (m->memory_bytes > m->memory_peak)
 		m->memory_peak = m->memory_bytes;
 }
@@ -260,31 +213,25 @@ static void limit_segment(struct segment *s, uint64_t more_bytes)
 	(void)memory_limit(s->pid, s->limit_bytes);
 }
 
-/* Those that take samples share what is free. */
+/* Those that measure has counted: another may begin to take samples at any time. */
 static void limit_samplers(struct agent *a)
 {
-	/* One may begin to since measure counted them. */
-	if (a->samplers == 0)
-		return;
 	for (size_t i = 0; i < SEGMENTS_MAX; i++)
-		if (takes_samples(&a->segments[i]))
-			limit_segment(&a->segments[i], a->free_bytes / a->samplers);
+		if (takes_samples(&a->segments[i]) && a->segments[i].mapped_bytes > 0)
+			limit_segment(&a->segments[i], shares_of_sampler(&a->shares));
 }
 
-/* The limit of a segment that is about to begin: what was kept free, and its part of the rest. */
+/* The limit of a segment that is about to begin. */
 static uint64_t limit_of_next(struct agent *a)
 {
 	measure(a);
-	uint64_t kept = a->room_bytes - a->free_bytes, share = a->free_bytes / (a->samplers + 1);
+	uint64_t more_bytes = shares_take_for_next(&a->shares, !has_segments(a));
 
-	if (kept > reserve_bytes(a) || !has_segments(a))
-		kept = reserve_bytes(a);
-	a->free_bytes -= share;
 	limit_samplers(a);
-	return memory_of(getpid()).mapped_bytes + kept + share;
+	return memory_of(getpid()).mapped_bytes + more_bytes;
 }
 
-/* The oldest segment that has all but names; NULL: there is none. */
+/* The oldest segment that has all but names, or NULL. */
 static struct segment *next_to_name(struct agent *a)
 {
 	struct segment *next = NULL;
@@ -304,50 +251,39 @@ static void grant(struct segment *s, enum segment_grant value)
 	__atomic_store_n(&s->shared->grant, value, __ATOMIC_RELEASE);
 }
 
-/* What names may take now; 0: there is not enough. */
-static uint64_t take_for_names(struct agent *a, uint64_t now_ns)
+/* Whether a segment waits no longer for memory for its names. */
+static bool gives_up(const struct agent *a, const struct segment *s, uint64_t now_ns)
 {
-	uint64_t most = a->allowance.memory_most, samples = most / SAMPLES_PART + a->growth_bytes;
-	uint64_t room = a->last_until_ns > now_ns + LENT_NS ? a->room_bytes : a->free_bytes;
-	uint64_t bytes = room > samples ? room - samples : 0;
+	uint64_t half_ns = a->settings.every_ns / 2;
 
-	if (bytes < most / NAMES_LEAST_PART)
-		return 0;
-	if (bytes > most / NAMES_PART)
-		bytes = most / NAMES_PART;
-	if (bytes + samples > a->free_bytes)
-		a->lent_bytes = bytes + samples - a->free_bytes;
-	a->free_bytes += a->lent_bytes;
-	a->free_bytes -= bytes;
-	return bytes;
+	return a->is_ending || a->allowance.is_paused ||
+	       now_ns >= s->waits_since_ns + (half_ns < WAITING_NS ? half_ns : WAITING_NS);
 }
 
 /* Lets one segment at a time resolve its names, once there is memory, or do without. */
 static void grant_names(struct agent *a, uint64_t now_ns)
 {
 	struct segment *next = next_to_name(a);
-	uint64_t patience_ns =
-		a->settings.every_ns / 2 < WAITING_NS ? a->settings.every_ns / 2 : WAITING_NS;
 
 	if (!next)
 		return;
 	if (next->waits_since_ns == 0) {
 		next->waits_since_ns = now_ns;
-		a->need_bytes = need_of(next->mapped_bytes);
+		shares_learn(&a->shares, next->mapped_bytes);
 		limit_segment(next, WAITING_BYTES);
 	}
 	if (being_named(a))
 		return;
 	measure(a);
-	uint64_t bytes = take_for_names(a, now_ns);
+	uint64_t bytes =
+		shares_take_for_names(&a->shares, a->last_until_ns > now_ns + NEXT_IS_FAR_NS);
 
 	if (bytes > 0) {
 		limit_samplers(a);
 		limit_segment(next, bytes);
 		next->shared->object_memory_max = bytes >> (OBJECT_HALVINGS + a->refusals);
 		grant(next, SEGMENT_NAMES);
-	} else if (a->is_ending || a->allowance.is_paused ||
-		   now_ns >= next->waits_since_ns + patience_ns) {
+	} else if (gives_up(a, next, now_ns)) {
 		grant(next, SEGMENT_NAMELESS);
 	}
 }
@@ -360,7 +296,7 @@ static bool is_tight(struct agent *a)
 {
 	struct segment *named = being_named(a);
 
-	if (a->samplers == 0 || a->free_bytes >= a->allowance.memory_most / TIGHT_PART)
+	if (!shares_are_tight(&a->shares))
 		return false;
 	if (named)
 		kill(named->pid, SIGKILL);
@@ -445,8 +381,8 @@ static uint64_t lead_ns(const struct agent *a)
 }
 
 /*
- * Whether the next segment must wait, with a gap in the samples, until another has ended: it will
- * take about as much memory as the last one.  A single one begins with however little there is.
+ * Whether the next segment must wait, with a gap in the samples, until another has ended.  A single
+ * one begins with however little memory there is.
  */
 static bool is_without_room(struct agent *a)
 {
@@ -455,10 +391,10 @@ static bool is_without_room(struct agent *a)
 	if (!has_segments(a))
 		return false;
 	measure(a);
-	if (a->room_bytes > 0 && a->room_bytes >= a->need_bytes + a->growth_bytes)
+	if (shares_have_room(&a->shares))
 		return false;
 	/* Names have what was kept for this. */
-	if (named && a->lent_bytes > 0)
+	if (named && a->shares.lent_bytes > 0)
 		kill(named->pid, SIGKILL);
 	return true;
 }
@@ -587,8 +523,8 @@ static void take_segment(struct agent *a, struct segment *s, int status)
 		error_destroy(err);
 	} else {
 		a->is_refused |= memory_was_refused(status);
-		if (memory_was_refused(status) && a->need_bytes < need_of(s->limit_bytes))
-			a->need_bytes = need_of(s->limit_bytes);
+		if (memory_was_refused(status))
+			shares_learn_refusal(&a->shares, s->limit_bytes);
 		tell_failure(a, s, status);
 		recover(a, s);
 	}
@@ -770,7 +706,7 @@ static void send_waiting(struct agent *a, uint64_t now_ns)
 	if (a->sender.child || a->spool.entries.count == 0)
 		return;
 	measure(a);
-	sender_look(&a->sender, &a->spool, now_ns, a->free_bytes);
+	sender_look(&a->sender, &a->spool, now_ns, a->shares.free_bytes);
 	if (a->sender.child == 0)
 		return;
 	a->send_ns = now_ns + a->settings.every_ns / 2;

@@ -65,7 +65,7 @@ struct segment {
 	uint64_t begun_ns;
 	uint64_t waits_since_ns; /* for memory for its names; 0: not yet */
 	uint64_t limit_bytes;	 /* of its mapped memory (memory.h) */
-	uint64_t mapped_bytes;	 /* while it took samples, when last seen */
+	uint64_t mapped_bytes;	 /* while it took samples, when last seen; 0: never */
 	uint32_t halvings;
 	struct segment_shared *shared;
 };

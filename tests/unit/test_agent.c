@@ -22,6 +22,7 @@
 #include "agent/metrics.h"
 #include "agent/receiver.h"
 #include "agent/sender.h"
+#include "agent/shares.h"
 #include "agent/spool.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -497,6 +498,114 @@ static void test_memory_is_refused(void **state)
 	assert_true(memory_was_refused(status_with_limit((size_t)16 << 20)));
 }
 
+static uint64_t random_bytes(uint64_t *state, uint64_t most)
+{
+	*state = *state * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return (*state >> 33) % (most + 1);
+}
+
+/* Whatever processes have, what they have and may take is no more than the limit. */
+static void test_shares_keep_the_limit(void **state)
+{
+	uint64_t seed = 1;
+
+	(void)state;
+	for (int round = 0; round < 20000; round++) {
+		const uint64_t most =
+			((uint64_t)24 << 20) + random_bytes(&seed, (uint64_t)200 << 20);
+		size_t samplers = 1 + random_bytes(&seed, 1);
+		struct shares s = {0};
+
+		shares_learn(&s, random_bytes(&seed, (uint64_t)40 << 20));
+		shares_begin(&s, most);
+		shares_add(&s, (struct memory_use){3 << 20, 1 << 20}, 0);
+		for (size_t i = 0; i < samplers; i++)
+			shares_add_sampler(
+				&s, (struct memory_use){random_bytes(&seed, (uint64_t)20 << 20),
+					    random_bytes(&seed, (uint64_t)20 << 20)});
+		shares_add(&s, (struct memory_use){8 << 20, 8 << 20},
+			random_bytes(&seed, (uint64_t)20 << 20));
+		shares_add_rings(&s, random_bytes(&seed, (uint64_t)4 << 20));
+		shares_end(&s, false);
+		uint64_t given = s.taken_bytes > most ? most : s.taken_bytes;
+
+		if (random_bytes(&seed, 1))
+			given += shares_take_for_names(&s, random_bytes(&seed, 1));
+		else if (shares_have_room(&s))
+			given += shares_take_for_next(&s, false);
+		given += samplers * shares_of_sampler(&s);
+		assert_true(given <= most);
+	}
+}
+
+/* The default limit of a machine with two CPUs, and a segment as on one that compiles. */
+static void add_segment_of(struct shares *s, uint64_t mib)
+{
+	const struct memory_use use = {mib << 20, mib << 20};
+
+	shares_begin(s, allowance_memory_bytes(2));
+	shares_add(s, (struct memory_use){3 << 20, 3 << 20}, 0);
+	shares_add_sampler(s, use);
+}
+
+static void test_shares_of_names(void **state)
+{
+	const struct memory_use waits = {20 << 20, 20 << 20};
+	struct shares s = {0};
+
+	(void)state;
+	add_segment_of(&s, 20);
+	shares_add(&s, waits, 0);
+	shares_end(&s, false);
+	/* Beside what is kept for a segment that soon begins, there is not enough. */
+	assert_int_equal(shares_take_for_names(&s, false), 0);
+	uint64_t bytes = shares_take_for_names(&s, true);
+
+	assert_true(bytes >= (uint64_t)8 << 20);
+	assert_true(s.lent_bytes > 0 && shares_of_sampler(&s) >= (uint64_t)4 << 20);
+	/* While names have it, samples still get theirs. */
+	add_segment_of(&s, 20);
+	shares_add(&s, waits, (20 << 20) + bytes);
+	shares_end(&s, true);
+	assert_false(shares_are_tight(&s));
+	assert_false(shares_have_room(&s));
+	/* Then it is kept again. */
+	add_segment_of(&s, 20);
+	shares_end(&s, false);
+	assert_int_equal(s.lent_bytes, 0);
+	assert_true(shares_have_room(&s));
+}
+
+static void test_shares_of_segments(void **state)
+{
+	struct shares s = {0};
+
+	(void)state;
+	add_segment_of(&s, 20);
+	shares_end(&s, false);
+	assert_true(shares_have_room(&s));
+	uint64_t before = shares_of_sampler(&s), next = shares_take_for_next(&s, false);
+
+	assert_true(next >= (uint64_t)25 << 20 && shares_of_sampler(&s) < before);
+	/* Two of these do not fit; a single one begins anyway. */
+	add_segment_of(&s, 36);
+	shares_end(&s, false);
+	assert_false(shares_have_room(&s));
+	shares_begin(&s, 100 << 10);
+	shares_end(&s, false);
+	assert_int_equal(shares_take_for_next(&s, true), (uint64_t)8 << 20);
+	/* One that was refused memory needs more than it had. */
+	shares_learn(&s, 0);
+	shares_learn_refusal(&s, (uint64_t)60 << 20);
+	shares_begin(&s, allowance_memory_bytes(2));
+	shares_end(&s, false);
+	assert_false(shares_have_room(&s));
+	/* It may have grown to the last byte. */
+	add_segment_of(&s, 63);
+	shares_end(&s, false);
+	assert_true(shares_are_tight(&s));
+}
+
 /* A segment for which memory is refused may take more the next time, and is dropped in the end. */
 static void test_refused_memory_drops(void **state)
 {
@@ -721,6 +830,9 @@ int main(void)
 		cmocka_unit_test(test_unreadable_segments),
 		cmocka_unit_test(test_killed_senders_are_reported),
 		cmocka_unit_test(test_memory_is_refused),
+		cmocka_unit_test(test_shares_keep_the_limit),
+		cmocka_unit_test(test_shares_of_names),
+		cmocka_unit_test(test_shares_of_segments),
 		cmocka_unit_test(test_refused_memory_drops),
 		cmocka_unit_test(test_hosts_share_a_folder),
 		cmocka_unit_test(test_hosts_take_turns),
