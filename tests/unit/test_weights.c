@@ -185,6 +185,29 @@ static void test_a_debt_from_a_wait(void **state)
 	assert_near(sum_ns, ran_ns, 0.005);
 }
 
+/* Checks are always late, on a machine that is too busy: each pays what is owed, and no more. */
+static void test_late_checks(void **state)
+{
+	struct weights w;
+	struct weights_account a = {0};
+	uint64_t sum_ns = 0, ran_ns = 0, time_ns = 0;
+
+	(void)state;
+	weights_init(&w, INTERVAL_NS, false);
+	for (uint64_t i = 1; i <= 9000; i++) {
+		time_ns += INTERVAL_NS;
+		ran_ns += i / 900 % 2 ? INTERVAL_NS * 94 / 100 : INTERVAL_NS;
+		sum_ns += weights_take(&w, &a, time_ns, INTERVAL_NS);
+		if (i % 600 == 0) {
+			weights_ask(&a, time_ns, ran_ns);
+			weights_look(&w, time_ns, 0);
+		}
+		/* What two checks do not know yet. */
+		if (sum_ns > ran_ns + 80 * INTERVAL_NS || sum_ns + 80 * INTERVAL_NS < ran_ns)
+			fail_msg("%.4f of %.4f s", (double)sum_ns / 1e9, (double)ran_ns / 1e9);
+	}
+}
+
 /* A few samples must not make up for ticks that never came. */
 static void test_few_left_at_the_end(void **state)
 {
@@ -216,6 +239,7 @@ int main(void)
 		cmocka_unit_test(test_samples_that_wait_for_long),
 		cmocka_unit_test(test_samples_left_at_the_end),
 		cmocka_unit_test(test_a_debt_from_a_wait),
+		cmocka_unit_test(test_late_checks),
 		cmocka_unit_test(test_few_left_at_the_end),
 	};
 

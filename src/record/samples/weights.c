@@ -41,7 +41,8 @@
 
 void weights_init(struct weights *w, uint64_t interval_ns, bool is_exact)
 {
-	*w = (struct weights){.interval_ns = interval_ns, .is_exact = is_exact, .factor = 1};
+	*w = (struct weights){
+		.interval_ns = interval_ns, .is_exact = is_exact, .ratio = 1, .factor = 1};
 }
 
 static double between(double least, double x, double most)
@@ -64,6 +65,17 @@ static void settle(struct weights *w, struct weights_account *a)
 	*a = (struct weights_account){.ran_ns = a->asked_ran_ns, .is_known = true};
 }
 
+/* A sample's part of the debt, and no more than is left, however late the next check is. */
+static double paid_ns(struct weights *w, uint64_t period_ns)
+{
+	double part_ns = (double)period_ns * (w->factor - w->ratio);
+
+	if (fabs(part_ns) > fabs(w->owes_ns))
+		part_ns = w->owes_ns;
+	w->owes_ns -= part_ns;
+	return part_ns;
+}
+
 uint64_t weights_take(
 	struct weights *w, struct weights_account *a, uint64_t time_ns, uint64_t period_ns)
 {
@@ -71,7 +83,7 @@ uint64_t weights_take(
 		return period_ns;
 	if (a->asked_ns && time_ns > a->asked_ns)
 		settle(w, a);
-	double weight_ns = (double)period_ns * w->factor + w->rest_ns;
+	double weight_ns = (double)period_ns * w->ratio + paid_ns(w, period_ns) + w->rest_ns;
 	uint64_t whole_ns = weight_ns > 0 ? (uint64_t)weight_ns : 0;
 
 	w->rest_ns = weight_ns - (double)whole_ns;
@@ -163,6 +175,8 @@ void weights_look(struct weights *w, uint64_t now_ns, uint64_t lost)
 		pay_ns = usual_window_ns(w, now_ns);
 	if (pay_ns < INTERVALS_TO_PAY * interval_ns)
 		pay_ns = INTERVALS_TO_PAY * interval_ns;
+	w->ratio = ratio;
+	w->owes_ns = owes_ns;
 	w->factor = between(FACTOR_MIN, ratio + owes_ns / pay_ns, FACTOR_MAX);
 	w->window_ns = 0;
 }
@@ -178,7 +192,7 @@ void weights_end(struct weights *w, uint64_t accounted_ns, uint64_t clocked_ns, 
 	double ratio = between(RATIO_MIN, (double)accounted_ns / (double)clocked_ns, RATIO_MAX);
 	double lacks_ns = (double)accounted_ns - (double)w->weighed_ns - lost_ns * ratio;
 
-	w->factor = between(FACTOR_MIN, lacks_ns / left_ns, FACTOR_MAX);
+	w->ratio = w->factor = between(FACTOR_MIN, lacks_ns / left_ns, FACTOR_MAX);
 }
 
 /* ---- thinning ---- */

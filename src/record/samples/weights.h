@@ -27,8 +27,10 @@ struct weights_account {
 
 struct weights {
 	uint64_t interval_ns;
-	bool is_exact; /* periods are CPU time used: no correction */
-	double factor; /* the weight of a nanosecond of a period */
+	bool is_exact;	/* periods are CPU time used: no correction */
+	double ratio;	/* what a nanosecond of a period has been worth */
+	double factor;	/* the weight of one until the debt is paid */
+	double owes_ns; /* that debt */
 	double rest_ns;
 	double accounted_ns, clocked_ns; /* so far, as far as both are known */
 	double settled_ns,
