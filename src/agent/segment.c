@@ -145,6 +145,7 @@ static void finish(struct recorder *recorder, const struct recorder_result *resu
 	bool no_symbols, const struct segment_hooks *hooks)
 {
 	char *named = segment_named_path(path);
+	bool is_whole;
 
 	shared->samples = result->samples;
 	shared->lost = result->counters[CAPTURE_LOST_RING];
@@ -157,10 +158,10 @@ static void finish(struct recorder *recorder, const struct recorder_result *resu
 		_exit(0);
 	}
 	struct error *err = capture_writer_secure(recorder_writer(recorder), named,
-		STR("the agent left all names to sonde symbolize, for lack of memory"));
+		STR("the agent left all names to sonde symbolize, for lack of memory"), &is_whole);
 
 	shared->peak_bytes = memory_own_peak();
-	shared->is_whole = !err;
+	shared->is_whole = is_whole;
 	if (!err)
 		err = add_names(
 			recorder, named, path, shared, no_symbols || news->leaves_names, hooks);

@@ -168,11 +168,13 @@ static void test_secured(void **state)
 {
 	char *path = capture_file_path("secured.prof"), *named = capture_file_path("named.prof");
 	struct capture_writer *w;
+	bool is_whole;
 
 	(void)state;
 	assert_null(capture_writer_create(path, &w));
 	write_mixture(w);
-	assert_null(capture_writer_secure(w, named, STR("names are left out")));
+	assert_null(capture_writer_secure(w, named, STR("names are left out"), &is_whole));
+	assert_true(is_whole);
 	struct profile *p = capture_read_file(path);
 
 	assert_int_equal(p->samples.count, 5);
@@ -186,6 +188,36 @@ static void test_secured(void **state)
 	assert_int_equal(p->samples.count, 5);
 	assert_string_equal(leaf_name(p, p->samples.stack[1]), "inner");
 	assert_int_equal(capture_note_count(p, NOTE_INFO), 0);
+	assert_int_equal(capture_note_count(p, NOTE_BAD_RECORD), 0);
+	assert_int_equal(capture_note_count(p, NOTE_INCOMPLETE), 0);
+	profile_destroy(p);
+	free(path);
+	free(named);
+}
+
+/* There is no room for a second file. */
+static void test_secured_alone(void **state)
+{
+	char *path = capture_file_path("alone.prof"), *named = capture_file_path("none/named.prof");
+	struct capture_writer *w;
+	bool is_whole;
+
+	(void)state;
+	assert_null(capture_writer_create(path, &w));
+	write_mixture(w);
+	struct error *err = capture_writer_secure(w, named, STR("names are left out"), &is_whole);
+
+	assert_non_null(err);
+	assert_true(is_whole);
+	error_destroy(err);
+	add_chain(w, 1, 0xffffffff81000010);
+	err = capture_writer_finish(w, NULL);
+	assert_non_null(err);
+	error_destroy(err);
+	struct profile *p = capture_read_file(path);
+
+	assert_int_equal(p->samples.count, 5);
+	assert_int_equal(capture_note_count(p, NOTE_INFO), 1);
 	assert_int_equal(capture_note_count(p, NOTE_BAD_RECORD), 0);
 	assert_int_equal(capture_note_count(p, NOTE_INCOMPLETE), 0);
 	profile_destroy(p);
@@ -496,6 +528,7 @@ int main(void)
 		cmocka_unit_test(test_round_trip_deep),
 		cmocka_unit_test(test_mixture),
 		cmocka_unit_test(test_secured),
+		cmocka_unit_test(test_secured_alone),
 		cmocka_unit_test(test_stats_and_notes),
 		cmocka_unit_test(test_functions_without_names),
 		cmocka_unit_test(test_labels),

@@ -6,6 +6,7 @@
 #include "record/file/capture_writer.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -369,6 +370,12 @@ void capture_writer_write(struct capture_writer *w)
 		writer_write(w);
 }
 
+static void go_on_in(struct capture_writer *w, struct capture_output copy)
+{
+	w->output = copy;
+	w->sync = capture_sync_create(copy.fd);
+}
+
 /* The old thread of capture_sync is the parent's. */
 struct error *capture_writer_divert(struct capture_writer *w, const char *path)
 {
@@ -377,8 +384,7 @@ struct error *capture_writer_divert(struct capture_writer *w, const char *path)
 
 	if (err)
 		return err;
-	w->output = copy;
-	w->sync = capture_sync_create(copy.fd);
+	go_on_in(w, copy);
 	return NULL;
 }
 
@@ -426,31 +432,43 @@ static struct error *failure_error(const struct capture_writer *w)
 			  : err;
 }
 
-struct error *capture_writer_secure(struct capture_writer *w, const char *path, struct str note)
+/* Writes the note and the end; what is written next follows what was there before. */
+static struct error *finish_with_note(struct capture_writer *w, struct str note)
 {
-	struct capture_output copy;
-
-	capture_writer_write(w);
-	struct error *err = failure_error(w);
-
-	if (!err)
-		err = capture_output_copy(&copy, path, &w->output);
-	if (err)
-		return err;
 	struct capture_place place = capture_packer_place(w->batch.packer);
 
 	capture_writer_note(w, CAPTURE_NOTE_INFO, 1, note);
 	capture_writer_write(w);
 	write_end(w);
 	capture_packer_go_to(w->batch.packer, place);
-	err = capture_output_settle(&w->output);
+	struct error *err = capture_output_settle(&w->output);
+
 	capture_sync_destroy(w->sync);
+	w->sync = NULL;
 	capture_output_close(&w->output);
-	if (!err)
-		err = failure_error(w);
+	return err ? err : failure_error(w);
+}
+
+struct error *capture_writer_secure(
+	struct capture_writer *w, const char *path, struct str note, bool *is_whole)
+{
+	struct capture_output copy;
+
+	capture_writer_write(w);
+	struct error *not_copied = capture_output_copy(&copy, path, &w->output);
+	struct error *err = finish_with_note(w, note);
+
+	*is_whole = err == NULL;
+	if (not_copied) {
+		/* There is nothing to go on in. */
+		w->output.failure = EBADF;
+		if (err == NULL)
+			return not_copied;
+		error_destroy(not_copied);
+		return err;
+	}
 	capture_output_deinit(&w->output);
-	w->output = copy;
-	w->sync = capture_sync_create(copy.fd);
+	go_on_in(w, copy);
 	return err;
 }
 

@@ -115,11 +115,13 @@ must_use struct error *capture_writer_divert(struct capture_writer *w, const cha
 /*
  * Finishes the file with one more note (CAPTURE_NOTE_INFO), but without compacting it, and goes on
  * in a new file at path, which begins with everything written before the note.  For additions that
- * can do without: whatever happens to them, the first file is whole.  After an error, nothing can
- * be written any more.
+ * can do without: whatever happens to them, the first file is whole.
+ *
+ * After an error, only capture_writer_finish can be called, which fails as well.  *is_whole: the
+ * first file is whole, even so if there was no room for the second.
  */
 must_use struct error *capture_writer_secure(
-	struct capture_writer *w, const char *path, struct str note);
+	struct capture_writer *w, const char *path, struct str note, bool *is_whole);
 /*
  * Writes a chunk if one is due at now_ns (CLOCK_MONOTONIC).  Call it at least every 100 ms.
  */
