@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What xalloc exits with. */
-#define REFUSED_STATUS 125
+#include "base/alloc.h"
+
 /* Threads of a recorder watch rings and sync files; the usual 8 MiB would be mapped for each. */
 #define THREAD_STACK_BYTES ((size_t)256 << 10)
 /* AddressSanitizer maps terabytes for its own, so that only what is resident tells something. */
@@ -98,5 +98,5 @@ void memory_small_stacks(void)
 
 bool memory_was_refused(int status)
 {
-	return WIFEXITED(status) && WEXITSTATUS(status) == REFUSED_STATUS;
+	return WIFEXITED(status) && WEXITSTATUS(status) == ALLOC_EXIT_STATUS;
 }

@@ -18,7 +18,7 @@ static void *check(void *p)
 {
 	if (p == NULL) {
 		fputs("sonde: out of memory\n", stderr);
-		exit(125);
+		exit(ALLOC_EXIT_STATUS);
 	}
 	return p;
 }

@@ -3,14 +3,17 @@
 
 /*
  * Heap allocation that does not return on failure.  With overcommit, malloc refuses only sizes that
- * no caller can handle, so the process prints one line and exits with status 125.  Parsers check
- * sizes from input before they allocate.  The zones runtime and the sampling path never use this.
+ * no caller can handle, so the process prints one line and exits with ALLOC_EXIT_STATUS.  Parsers
+ * check sizes from input before they allocate.  The zones runtime and the sampling path never use
+ * this.
  */
 
 #include <stdarg.h>
 #include <stddef.h>
 
 #include "base/compiler.h"
+
+#define ALLOC_EXIT_STATUS 125
 
 /*
  * From now on, freed memory stays with the process and serves the next request without page faults;

@@ -609,7 +609,7 @@ static void test_shares_of_segments(void **state)
 /* A segment for which memory is refused may take more the next time, and is dropped in the end. */
 static void test_refused_memory_drops(void **state)
 {
-	const int refused = 125 << 8;
+	const int refused = ALLOC_EXIT_STATUS << 8;
 	char *folder = new_folder();
 	struct sender s;
 	struct spool spool;
