@@ -462,10 +462,10 @@ const struct command cmd_fleet = {
 		"again changes only how long tables keep their rows, if --keep is given. status "
 		"lists what each host sent of each service and when, what was lost, and the size "
 		"of the tables or recordings. retain drops what is older than --keep allows; "
-		"current servers do "
-		"that themselves, after the times that init set. rollup sums whole hours, for "
-		"questions about many days: of the last two days, or from --since to --until. "
-		"Run it each hour; it sums an hour again if it got more profiles since.",
+		"current servers do that themselves, after the times that init set. rollup sums "
+		"whole hours, for questions about many days: of the last two days, or from --since "
+		"to --until. Run it each hour; it sums an hour again if it got more profiles "
+		"since.",
 	.groups = groups,
 	.operand = OPERAND_NONE,
 	.run = fleet_run,

@@ -291,7 +291,7 @@ void select_status(const struct store_query *range, struct strbuf *sql)
 	strbuf_add(sql, STR(" FROM commits FINAL"));
 	put_where(range, sql);
 	strbuf_add(sql, STR(" GROUP BY service, host, source_id) AS sources GROUP BY service, host "
-			    "ORDER BY service, host FORMAT RowBinary"));
+			    "FORMAT RowBinary"));
 }
 
 void select_losses(const struct store_query *range, struct strbuf *sql)
@@ -314,7 +314,7 @@ void select_losses(const struct store_query *range, struct strbuf *sql)
 			    "GROUP BY host, of_service, kind, note_text) AS texts_of_hosts "
 			    "GROUP BY host, of_service, kind, if(kind = 'no-symbols', '', "));
 	loss_text_put_sql("note_text", sql);
-	strbuf_add(sql, STR(") ORDER BY host, of_service, kind, all_count DESC FORMAT RowBinary"));
+	strbuf_add(sql, STR(") FORMAT RowBinary"));
 }
 
 void select_hours_due(uint64_t since_s, uint64_t until_s, struct strbuf *sql)
