@@ -15,7 +15,7 @@ import urllib.request
 
 import clickhouse
 import harness
-import npm
+import pyroscope
 import recording
 from attaching import NOBODY, Target, wait_until
 from recording import Recording
@@ -521,19 +521,9 @@ end
 
 
 # Three of four parts of the time in one function, and of what it holds made in another.
-CLIENT = """
-const Pyroscope = require('@pyroscope/nodejs').default;
-Pyroscope.init({serverAddress: process.argv[2], appName: 'node-shop', basicAuthUser: 'me', basicAuthPassword: process.argv[3],
-	tags: {env: 'test', hostname: 'n3'}, flushIntervalMs: 1000, wall: {collectCpuTime: true, samplingDurationMs: 1000},
-	heap: {samplingIntervalBytes: 4096}});
-Pyroscope.start();
-// Its timers may fire once more while it stops, and throw that.
-let stops = false;
-process.on('uncaughtException', (e) => {
-	if (stops && /profiler is not (started|enabled)/.test(e.message)) return;
-	console.error(e);
-	process.exit(1);
-});
+CLIENT_OPTIONS = """basicAuthUser: 'me', basicAuthPassword: process.argv[3], flushIntervalMs: 1000,
+	wall: {collectCpuTime: true, samplingDurationMs: 1000}, heap: {samplingIntervalBytes: 4096}"""
+CLIENT_WORK = """
 const used = {three: 0, one: 0}, held = [];
 function spin(until) { let x = 0; while (performance.now() < until) for (let i = 0; i < 1000; i++) x += Math.sqrt(x + i); return x; }
 function three(ms) { const t = performance.now(); spin(t + ms); used.three += performance.now() - t; }
@@ -545,7 +535,7 @@ let rounds = Number(process.argv[4]);
 function step() {
 	three(75); one(25);
 	if (--rounds) setTimeout(step, 5);
-	else stops = true, Pyroscope.stop().then(() => { console.log(JSON.stringify(used)); process.exit(0); }, (e) => { console.error(e); process.exit(1); });
+	else end(JSON.stringify(used));
 }
 step();
 """
@@ -571,9 +561,7 @@ def check_client(store, used, *of):
 @harness.takes_long
 def test_pyroscopes_node_client(folder):
 	"""The time and the heap of a real client's program, in a folder and on a server, with its host and labels."""
-	package = npm.package("@pyroscope/nodejs", "0.6.4")
-	script, token = folder / "client.js", folder / "token"
-	script.write_text(CLIENT)
+	token = folder / "token"
 	token.write_text("a-secret-of-some-length\n")
 	token.chmod(0o600)
 	try:
@@ -585,10 +573,10 @@ def test_pyroscopes_node_client(folder):
 		harness.check(harness.sonde("fleet", "init", "--store", url))
 		for store, more in ((folder / "store", ()), (url, ("--spool", folder / "spool"))):
 			with Agent(folder, *RICH, *more, "--listen", "127.0.0.1:0", "--token", token, store=store) as agent:
-				done = harness.check(harness.run("node", script, f"http://{listening(agent)}", token.read_text().strip(),
-					harness.work(4000) // 100, env={**os.environ, "NODE_PATH": str(package.parent.parent)}, timeout=120 * harness.PATIENCE))
+				out = pyroscope.run_node(folder, CLIENT_OPTIONS, CLIENT_WORK, f"http://{listening(agent)}", token.read_text().strip(),
+					harness.work(4000) // 100)
 				agent.end()
-			check_client(store, json.loads(done.out), "--host", "n3", "env=test")
+			check_client(store, json.loads(out), "--host", "n3", "env=test")
 
 
 def test_spool_has_a_limit_while_sampling_pauses(folder):

@@ -13,7 +13,7 @@ import threading
 import time
 
 import harness
-import npm
+import pyroscope
 from intake_server import SERVER, Intake
 
 OTLP = "/v1development/profiles"
@@ -509,25 +509,15 @@ def test_sent_paths_open_no_file(folder):
 
 # ---- a real client
 
-CLIENT = """
-const Pyroscope = require('@pyroscope/nodejs').default;
-Pyroscope.init({serverAddress: process.argv[2], appName: 'node-shop', tags: {env: 'test', hostname: 'n3'}, flushIntervalMs: 500,
-	wall: {collectCpuTime: true, samplingDurationMs: 500}});
-Pyroscope.start();
-// Its timers may fire once more while it stops, and throw that.
-let stops = false;
-process.on('uncaughtException', (e) => {
-	if (stops && /profiler is not (started|enabled)/.test(e.message)) return;
-	console.error(e);
-	process.exit(1);
-});
+CLIENT_OPTIONS = "flushIntervalMs: 500, wall: {collectCpuTime: true, samplingDurationMs: 500}"
+CLIENT_WORK = """
 function busyInner(until) { let x = 0; while (Date.now() < until) x += Math.sqrt(x + 1); return x; }
 function busyOuter(ms) { return busyInner(Date.now() + ms); }
 const begun = Date.now();
 function step() {
 	busyOuter(50);
 	if (Date.now() - begun < 2500) setImmediate(step);
-	else stops = true, Pyroscope.stop().then(() => process.exit(0), (e) => { console.error(e); process.exit(1); });
+	else end('');
 }
 step();
 """
@@ -535,13 +525,8 @@ step();
 
 @harness.takes_long
 def test_pyroscopes_node_client(folder):
-	package = npm.package("@pyroscope/nodejs", "0.6.4")
-	script = folder / "client.js"
-	script.write_text(CLIENT)
 	with Intake(folder) as intake:
-		result = harness.run("node", script, f"http://127.0.0.1:{intake.port}",
-			env={**os.environ, "NODE_PATH": str(package.parent.parent)}, timeout=120)
-		assert result.status == 0, result.err
+		pyroscope.run_node(folder, CLIENT_OPTIONS, CLIENT_WORK, f"http://127.0.0.1:{intake.port}")
 		metrics = intake.metrics()
 		kept = metrics['sonde_intake_profiles_total{path="ingest"}'] + metrics['sonde_intake_profiles_total{path="push"}']
 		assert kept > 0, metrics
