@@ -242,17 +242,21 @@ static void copy_query(const struct store_query *from, struct store_query *to)
 static struct error *fetch(void *context, const char *selection, struct profile **profile)
 {
 	struct store_options *o = context;
-	char *text = xstrdup(selection), *item, *rest = text;
+	char *text = xstrdup(selection), *item, *rest = text, *source = NULL;
 	struct store *store = NULL;
 	struct store_query query;
 	struct error *err = store_options_open(o, &store);
 
 	copy_query(&o->query, &query);
+	if (err == NULL && selection[0] && strcmp(selection, STORE_SELECT_ALL) != 0)
+		source = xasprintf("%s %s", store_address_text(store), selection);
+	query.source = source;
 	while (err == NULL && (item = strsep(&rest, ",")))
 		err = *item ? add_selection(&query, item) : NULL;
 	if (err == NULL)
 		err = store_fetch(store, &query, profile);
 	store_query_deinit(&query);
+	free(source);
 	free(text);
 	return err;
 }

@@ -17,6 +17,7 @@
 #include "base/saturate.h"
 #include "base/vec.h"
 #include "model/builder.h"
+#include "model/common_notes.h"
 #include "model/import.h"
 #include "model/match.h"
 
@@ -56,6 +57,7 @@ struct merge {
 	struct str run_metric;	 /* wanted separately for each input; or empty */
 	size_t run_count;
 	struct str store;		      /* what the inputs are parts of; or empty */
+	const struct common_notes *notes;     /* of the inputs, but not in them; or NULL */
 	uint32_t run_of, first_run;	      /* columns; first_run NO_ID: none */
 	struct str shared_metric;	      /* shares of this metric are wanted; or empty */
 	uint32_t shared_column, share_column; /* share_column NO_ID: none */
@@ -531,56 +533,6 @@ static metric_id default_metric(const struct merge *m)
 	return (metric_id){m->is_difference ? DIFFERENCE_METRICS * column : column};
 }
 
-/* A note that several inputs may have. */
-struct common_note {
-	enum note_kind kind;
-	struct str text;
-	uint64_t sum, most;
-	size_t input_count;
-};
-
-struct common_notes {
-	struct map place_of; /* (text, kind) */
-	VEC(struct common_note) rows;
-};
-
-static void collect_note(
-	struct merge *m, struct common_notes *notes, const struct profile *p, size_t i)
-{
-	const struct note *note = &p->notes[i];
-	struct str text = profile_string(p, note->text);
-	bool added;
-	uint32_t place = *map_at(&notes->place_of, str_table_intern(&m->words, text), note->kind,
-		(uint32_t)notes->rows.count, &added);
-
-	if (added)
-		vec_push(&notes->rows, (struct common_note){.kind = note->kind, .text = text});
-	struct common_note *row = &notes->rows.data[place];
-
-	add_saturating(&row->sum, note->count);
-	if (note->count > row->most)
-		row->most = note->count;
-	row->input_count++;
-}
-
-/*
- * A shown count is the sum.  A text without a count is about a single thing, "a sample was lost",
- * so no count can be put before it; and a count of what the text lists stays.
- */
-static void put_note(struct merge *m, const struct common_note *row)
-{
-	struct note one = {.kind = row->kind, .count = row->most};
-	struct note sum = {.kind = row->kind, .count = row->sum};
-
-	if (!note_shows_count(&sum))
-		builder_note(m->to, row->kind, row->most, "%.*s", STR_ARG(row->text));
-	else if (note_shows_count(&one))
-		builder_note(m->to, row->kind, row->sum, "%.*s", STR_ARG(row->text));
-	else
-		builder_note(m->to, row->kind, 1, "in %zu of the files: %.*s", row->input_count,
-			STR_ARG(row->text));
-}
-
 static bool has_note(const struct profile *p, enum note_kind kind, uint64_t count, struct str text)
 {
 	for (size_t i = 0; i < p->note_count; i++)
@@ -617,15 +569,20 @@ static void add_notes_of_sides(struct merge *m)
 
 static void add_notes(struct merge *m)
 {
-	struct common_notes notes = {0};
+	struct common_notes notes;
 
-	for (size_t k = 0; k < m->input_count; k++)
-		for (size_t i = 0; i < m->inputs[k].profile->note_count; i++)
-			collect_note(m, &notes, m->inputs[k].profile, i);
-	for (size_t i = 0; i < notes.rows.count; i++)
-		put_note(m, &notes.rows.data[i]);
-	map_deinit(&notes.place_of);
-	vec_deinit(&notes.rows);
+	common_notes_init(&notes);
+	for (size_t k = 0; k < m->input_count; k++) {
+		const struct profile *p = m->inputs[k].profile;
+
+		for (size_t i = 0; i < p->note_count; i++)
+			common_notes_add(&notes, p->notes[i].kind, p->notes[i].count,
+				profile_string(p, p->notes[i].text));
+	}
+	if (m->notes)
+		common_notes_put(m->notes, m->to, "files");
+	common_notes_put(&notes, m->to, "files");
+	common_notes_deinit(&notes);
 }
 
 /* Notes the properties of samples that were dropped, as not all inputs have them. */
@@ -1010,9 +967,9 @@ struct error *profile_merge(
 }
 
 struct error *profile_merge_stored(const struct profile *const *profiles, size_t count,
-	struct str source, struct profile **merged)
+	struct str source, const struct common_notes *notes, struct profile **merged)
 {
-	struct merge m = {.store = source};
+	struct merge m = {.store = source, .notes = notes};
 
 	merge_init(&m, profiles, count);
 	struct error *err = merge_run(&m, merged);

@@ -8,6 +8,8 @@
 
 #include "model/profile.h"
 
+struct common_notes;
+
 /*
  * The union of count ≥ 1 profiles, weights added up.  Equal rows become one; processes and threads
  * stay apart.  Metrics are matched by name; one that a profile lacks counts as 0, with a note,
@@ -25,10 +27,11 @@ must_use struct error *profile_merge(
 
 /*
  * The merger of what a store has: the result is from `source`, and no note counts the profiles that
- * lack a metric.
+ * lack a metric.  notes: notes of the profiles that are not in them, so that they can be merged step
+ * by step; NULL: none.
  */
 must_use struct error *profile_merge_stored(const struct profile *const *profiles, size_t count,
-	struct str source, struct profile **merged);
+	struct str source, const struct common_notes *notes, struct profile **merged);
 
 /*
  * The merger of several runs, with more metrics: "M (run 1)" to "M (run RUNS)" hold each profile's

@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "base/wire.h"
 #include "model/builder.h"
+#include "model/common_notes.h"
 #include "store/identity.h"
 #include "store/select.h"
 
@@ -96,6 +97,7 @@ struct fetch {
 	VEC(struct source) sources;
 	struct map source_index; /* by id and service */
 	struct map noted;	 /* ids of sources whose notes were added */
+	struct common_notes notes;
 	struct str_table services, hosts, commands, formats, patterns;
 	uint64_t first_s; /* the earliest interval */
 	uint64_t commits;
@@ -300,8 +302,7 @@ static void take_notes(struct fetch *f, uint64_t source_id, struct cursor *c)
 	for (uint64_t i = 0; is_new && i < kind_count && i < count && i < text_count; i++) {
 		struct str kind = wire_str(&kinds), text = wire_str(&texts);
 
-		builder_note(
-			f->builder, note_kind_of(kind), cursor_u64(&counts), "%.*s", STR_ARG(text));
+		common_notes_add(&f->notes, note_kind_of(kind), cursor_u64(&counts), text);
 	}
 }
 
@@ -917,6 +918,7 @@ static void describe(struct fetch *f, const char *source)
 	if (str_table_find(&f->metrics, f->default_metric, &index))
 		h->default_metric = (metric_id){index};
 	sum_stats(f, &h->stats);
+	common_notes_put(&f->notes, b, "recordings");
 	if (f->missing_stacks)
 		builder_note(b, NOTE_LOST, f->missing_stacks,
 			"stacks are not in the store, only their weights");
@@ -1021,6 +1023,7 @@ static void fetch_deinit(struct fetch *f)
 	vec_deinit(&f->sources);
 	map_deinit(&f->source_index);
 	map_deinit(&f->noted);
+	common_notes_deinit(&f->notes);
 	map_deinit(&f->chain_index);
 	vec_deinit(&f->chains);
 	vec_deinit(&f->chain_frames);
@@ -1064,6 +1067,7 @@ static struct error *fetch_once(struct clickhouse *clickhouse, const struct stor
 	str_table_init(&f.services, f.arena);
 	str_table_init(&f.hosts, f.arena);
 	str_table_init(&f.commands, f.arena);
+	common_notes_init(&f.notes);
 	str_table_init(&f.formats, f.arena);
 	str_table_init(&f.patterns, f.arena);
 	fetch_all(&f);

@@ -24,7 +24,9 @@
 #include "formats/readers.h"
 #include "formats/writers.h"
 #include "model/import.h"
+#include "model/common_notes.h"
 #include "model/merge.h"
+#include "model/note_key.h"
 #include "model/part.h"
 #include "store/identity.h"
 #include "store/loss_text.h"
@@ -433,7 +435,7 @@ static void sum_deinit(struct sum *sum)
 	sum->count = 0;
 }
 
-static struct error *sum_up(struct sum *sum, const char *folder)
+static struct error *sum_up(struct sum *sum, const char *source, const struct common_notes *notes)
 {
 	struct profile *merged;
 	struct error *err;
@@ -441,7 +443,7 @@ static struct error *sum_up(struct sum *sum, const char *folder)
 	if (sum->count == 0)
 		return NULL;
 	err = profile_merge_stored((const struct profile *const *)sum->profiles, sum->count,
-		str_from(folder), &merged);
+		str_from(source), notes, &merged);
 	if (err)
 		return err;
 	sum_deinit(sum);
@@ -497,6 +499,7 @@ static struct error *for_recordings(const char *path, void *context,
 
 struct fetch_context {
 	struct sum sum;
+	struct common_notes notes; /* of all recordings, which have none any more */
 	const char *folder;
 	const struct store_query *query;
 };
@@ -518,18 +521,25 @@ static struct error *add_file(void *context, const char *file, const struct stat
 	err = read_part(file, c->query, &part);
 	if (err || part == NULL)
 		return err;
+	for (size_t i = 0; i < part->note_count; i++)
+		common_notes_add(&c->notes, part->notes[i].kind, part->notes[i].count,
+			profile_string(part, part->notes[i].text));
+	part->note_count = 0;
 	c->sum.profiles[c->sum.count++] = part;
-	return c->sum.count == MERGE_MAX ? sum_up(&c->sum, c->folder) : NULL;
+	return c->sum.count == MERGE_MAX ? sum_up(&c->sum, c->folder, NULL) : NULL;
 }
 
-struct error *folder_store_fetch(
-	const char *folder, const struct store_query *query, struct profile **profile)
+struct error *folder_store_fetch(const char *folder, const struct store_query *query,
+	const char *source, struct profile **profile)
 {
 	struct fetch_context c = {.query = query, .folder = folder};
+
+	common_notes_init(&c.notes);
 	struct error *err = for_recordings(folder, &c, add_file);
 
 	if (err == NULL)
-		err = sum_up(&c.sum, folder);
+		err = sum_up(&c.sum, source, &c.notes);
+	common_notes_deinit(&c.notes);
 	if (err == NULL && c.sum.count == 0)
 		err = error_new(ERROR_INPUT,
 			"%s: no recording matches the service, host and time range; "
@@ -693,7 +703,7 @@ static size_t loss_row(struct status_context *c, struct str host, struct str ser
 	size_t row = 0;
 
 	if (note_kind != NOTE_NO_SYMBOLS)
-		loss_text_put_key(text, &key);
+		note_key_put(text, &key);
 	while (row < status->losses.count) {
 		struct store_loss_row *r = &status->losses.data[row];
 

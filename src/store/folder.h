@@ -13,8 +13,8 @@
 /* The functions of store.h, for folders. */
 must_use struct error *folder_store_send(const char *folder, const struct profile *profile,
 	const struct store_rows_options *options, struct store_sent *sent);
-must_use struct error *folder_store_fetch(
-	const char *folder, const struct store_query *query, struct profile **profile);
+must_use struct error *folder_store_fetch(const char *folder, const struct store_query *query,
+	const char *source, struct profile **profile);
 must_use struct error *folder_store_glance(const char *folder, const struct store_query *query,
 	uint64_t known, struct store_glance *glance);
 must_use struct error *folder_store_init(const char *folder, struct store_made *made);

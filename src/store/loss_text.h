@@ -2,14 +2,12 @@
 #define SONDE_STORE_LOSS_TEXT_H
 
 /*
- * Which notes are about the same loss: those whose texts differ in numbers alone, and in what
- * depends on them, as "a sample was lost" and "samples were lost".  Folders and servers agree.
+ * Notes about the same loss, of many recordings, as one: in SQL, for servers, as model/note_key.h
+ * does for folders.
  */
 
 #include "base/str.h"
 
-/* Adds what is left of a text without these: equal for all texts of a loss. */
-void loss_text_put_key(struct str text, struct strbuf *key);
 /* Adds an expression of SQL that is the key of the text in a column. */
 void loss_text_put_sql(const char *column, struct strbuf *sql);
 

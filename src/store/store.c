@@ -122,9 +122,11 @@ void store_query_deinit(struct store_query *query)
 struct error *store_fetch(
 	struct store *store, const struct store_query *query, struct profile **profile)
 {
+	const char *source = query->source ? query->source : store->text;
+
 	if (store->clickhouse == NULL)
-		return folder_store_fetch(store->address.folder, query, profile);
-	return fetch_clickhouse(store->clickhouse, query, store->text, profile);
+		return folder_store_fetch(store->address.folder, query, source, profile);
+	return fetch_clickhouse(store->clickhouse, query, source, profile);
 }
 
 struct error *store_glance(struct store *store, const struct store_query *query, uint64_t known,

@@ -75,6 +75,7 @@ struct store_query {
 	 * its name, in upper or lower case.  The weights of others may come at the empty stack.
 	 */
 	VEC(struct str) names;
+	const char *source; /* where the sum is from, for readers; NULL: the store's address */
 	/* What to keep of each weight, which then becomes a sample. */
 	bool by_label;	 /* the labels, with the service and the host */
 	bool by_service; /* the service alone, which costs hardly more than nothing */

@@ -665,6 +665,26 @@ def test_numbers_and_words_of_losses_on_a_current_version(folder):
 		checked(Store(shards.current()), folder / str(number))
 
 
+def test_notes_of_many_recordings(folder):
+	"""Reports have one note for a loss, in words that go with its count, however many recordings have it."""
+	stores = {Store(shards.shared(0), shards.shared(1)): "recordings", Folder(folder): "files"}
+	for hours_ago in range(1, 36):
+		push_losses(stores, folder, [("lost", 1, "a sample was lost"), ("truncated", 1, "a stack is truncated") if hours_ago < 35
+			else ("truncated", 7, "stacks are truncated")], hours_ago)
+	for store, what in stores.items():
+		report = json.loads(check(sonde("report", "--store", store.url, "--service", "api", "--format", "json")).out)
+		found = {note["text"]: note["count"] for note in report["notes"]}
+		assert found == {f"in 35 of the {what}: a sample was lost": 1, "stacks are truncated": 41}, (store.url, found)
+
+
+def test_selections_are_named(folder):
+	"""Both sides of a difference say what they are of the store."""
+	for store in (Store(shards.shared(0)), Folder(folder)):
+		push_losses([store], folder, [])
+		out = check(sonde("diff", "--store", store.url, "--service", "api", "since=-2h", "last=1d,host=web1")).out
+		assert f"old: {store.url} since=-2h" in out and f"new: {store.url} last=1d,host=web1" in out, out
+
+
 def test_figures_of_recordings(folder):
 	"""What recordings know of lost, truncated and unresolved samples is added up, on servers and in a folder."""
 	stores, expected = (Store(shards.shared(0), shards.shared(1)), Folder(folder)), {"lost": 0, "truncated": 0, "unresolved": 0}

@@ -20,6 +20,7 @@
 #include "analysis/calltree.h"
 #include "analysis/functions.h"
 #include "base/vec.h"
+#include "model/common_notes.h"
 #include "model/merge.h"
 
 #define ROUNDS 300
@@ -639,6 +640,38 @@ static const struct note *find_note(const struct profile *p, const char *text)
 	return NULL;
 }
 
+/* The singular and plural of a loss are one note, whichever comes first; numbers tell apart. */
+static void singular_and_plural_are_one_note(void **state)
+{
+	static const struct {
+		enum note_kind kind;
+		uint64_t count;
+		const char *text;
+	} given[] = {{NOTE_LOST, 1, "a sample was lost: the ring was full"},
+		{NOTE_LOST, 7, "samples were lost: the ring was full"},
+		{NOTE_LOST, 2, "samples were lost: the ring was full"},
+		{NOTE_LOST, 1, "it did not sample for 2.5 s"},
+		{NOTE_LOST, 1, "it did not sample for 3.5 s"},
+		{NOTE_INFO, 1, "a stack is inverted"}, {NOTE_INFO, 2, "stacks are inverted"}};
+	struct maker m = maker_create("common", "cpu-time", "ns");
+	struct common_notes notes;
+
+	(void)state;
+	common_notes_init(&notes);
+	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
+		common_notes_add(&notes, given[i].kind, given[i].count, str_from(given[i].text));
+	builder_weight(m.builder, m.stack, &(int64_t){10}, 1);
+	common_notes_put(&notes, m.builder, "files");
+	common_notes_deinit(&notes);
+	struct profile *p = maker_finish(&m);
+
+	assert_int_equal(p->note_count, 5);
+	assert_int_equal(find_note(p, "samples were lost: the ring was full")->count, 10);
+	assert_int_equal(find_note(p, "it did not sample for 2.5 s")->count, 1);
+	assert_int_equal(find_note(p, "stacks are inverted")->count, 2);
+	profile_destroy(p);
+}
+
 static void notes_and_statistics_add_up(void **state)
 {
 	struct profile *a = noted_profile(3, 1000, 7000), *b = noted_profile(9, 5000, UINT64_MAX);
@@ -692,6 +725,7 @@ int main(void)
 		cmocka_unit_test(differences_of_63_bits),
 		cmocka_unit_test(a_metric_cannot_play_a_difference),
 		cmocka_unit_test(different_selections_do_not_add_up),
+		cmocka_unit_test(singular_and_plural_are_one_note),
 		cmocka_unit_test(notes_and_statistics_add_up),
 		cmocka_unit_test(many_sources_are_not_all_named),
 	};

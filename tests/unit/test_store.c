@@ -21,6 +21,7 @@
 #include "model/merge.h"
 #include "store/address.h"
 #include "store/fetch.h"
+#include "model/note_key.h"
 #include "store/loss_text.h"
 #include "store/otlp_send.h"
 #include "store/rows.h"
@@ -701,7 +702,7 @@ static char *key_of_counter(size_t counter, uint64_t value)
 	capture_trouble_counters(b, counters);
 	assert_null(builder_finish(b, &p));
 	if (p->note_count)
-		loss_text_put_key(profile_string(p, p->notes[0].text), &key);
+		note_key_put(profile_string(p, p->notes[0].text), &key);
 	profile_destroy(p);
 	return key.data;
 }
