@@ -27,8 +27,8 @@ must_use struct error *profile_merge(
 
 /*
  * The merger of what a store has: the result is from `source`, and no note counts the profiles that
- * lack a metric.  notes: notes of the profiles that are not in them, so that they can be merged step
- * by step; NULL: none.
+ * lack a metric.  notes: notes of the profiles that are not in them, so that they can be merged
+ * step by step; NULL: none.
  */
 must_use struct error *profile_merge_stored(const struct profile *const *profiles, size_t count,
 	struct str source, const struct common_notes *notes, struct profile **merged);
