@@ -3,16 +3,13 @@
  */
 #include "capture_files.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/alloc.h"
 #include "formats/readers.h"
+#include "unit.h"
 
 static char folder[] = "/tmp/sonde-capture-XXXXXX";
 static pid_t folder_owner;

@@ -1,11 +1,12 @@
 #ifndef SONDE_TESTS_PROFILE_CHECKS_H
 #define SONDE_TESTS_PROFILE_CHECKS_H
 
-/* What tests ask of a profile.  Include it behind cmocka.h. */
+/* What tests ask of a profile. */
 
 #include <string.h>
 
 #include "model/profile.h"
+#include "unit.h"
 #include "writer_text.h"
 
 /* Whether a note says this. */

@@ -4,7 +4,6 @@
 /*
  * What readers make of bytes: of a copy of just their size, so that a read behind it is seen by
  * ASan.  name: of the file that they would stand in; from: the format, NULL: by their content.
- * Include it behind cmocka.h.
  */
 
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "formats/readers.h"
+#include "unit.h"
 
 must_use static inline struct error *try_profile(
 	struct str bytes, const char *name, const char *from, struct profile **p)

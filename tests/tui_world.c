@@ -1,12 +1,6 @@
 /*
  * A program made by hand that the terminal view looks at: see the header.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "tui_world.h"
 
@@ -15,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "zonereport/difference.h"
+#include "unit.h"
 
 static struct error *host_attach(void *data, pid_t pid, struct zone_region *region)
 {

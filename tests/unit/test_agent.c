@@ -2,11 +2,7 @@
  * The agent's parts that need no machine: its budget on simulated machines, its folder of segments,
  * its file of options, its metrics, and when it sends.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +10,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "agent/allowance.h"
 #include "agent/config.h"
@@ -28,10 +23,11 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "store/identity.h"
+#include "../unit.h"
 
 /* ---- the budget ---- */
 
-static void test_limits_by_cpus(void **state)
+TEST(test_limits_by_cpus)
 {
 	static const struct {
 		uint32_t cpus;
@@ -40,7 +36,6 @@ static void test_limits_by_cpus(void **state)
 	} rows[] = {{1, 1, 65}, {2, 1, 66}, {32, 1, 96}, {33, 2, 97}, {64, 2, 128}, {128, 4, 192},
 		{512, 16, 576}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		assert_true(allowance_cpu_share(rows[i].cpus) * 100 - rows[i].percent < 1e-9);
 		assert_true(rows[i].percent - allowance_cpu_share(rows[i].cpus) * 100 < 1e-9);
@@ -91,13 +86,12 @@ static struct run simulate(const struct machine *m, uint32_t seconds)
 	return run;
 }
 
-static void test_cost_is_bounded(void **state)
+TEST(test_cost_is_bounded)
 {
 	static const double costs[][2] = {
 		{0, 0}, {0.002, 0.001}, {0.02, 0}, {0.05, 0.002}, {0.5, 0.01}, {0, 0.05}, {3, 3}};
 	static const uint32_t cpus[] = {1, 2, 32, 128, 256};
 
-	(void)state;
 	for (size_t c = 0; c < ARRAY_SIZE(cpus); c++)
 		for (size_t i = 0; i < ARRAY_SIZE(costs); i++) {
 			struct machine m = {cpus[c], costs[i][0], costs[i][1], 0};
@@ -118,13 +112,12 @@ static void test_cost_is_bounded(void **state)
 }
 
 /* What fits is left alone; what fits at half the rate is sampled all the time at half of it. */
-static void test_rate_is_halved_no_more_than_needed(void **state)
+TEST(test_rate_is_halved_no_more_than_needed)
 {
 	struct machine cheap = {2, 0.005, 0.002, 1 << 20}, dear = {2, 0.016, 0.001, 1 << 20};
 	struct machine dearest = {2, 0.4, 0, 1 << 20};
 	struct run run = simulate(&cheap, 6 * 3600);
 
-	(void)state;
 	assert_int_equal(run.halvings_most, 0);
 	assert_true(run.sampled_s == 6 * 3600);
 	run = simulate(&dear, 6 * 3600);
@@ -137,12 +130,11 @@ static void test_rate_is_halved_no_more_than_needed(void **state)
 }
 
 /* A storm passes, and the full rate comes back. */
-static void test_full_rate_returns(void **state)
+TEST(test_full_rate_returns)
 {
 	struct allowance a;
 	uint64_t time_ns = SECOND_NS, cpu_ns = 0;
 
-	(void)state;
 	allowance_init(&a, 0.01, UINT64_MAX / 4, time_ns, cpu_ns);
 	for (int s = 0; s < 3600; s++) {
 		bool storm = s < 120;
@@ -158,11 +150,10 @@ static void test_full_rate_returns(void **state)
 }
 
 /* Memory for a moment only, as names take it, leaves these out, and then nothing more happens. */
-static void test_names_are_left_out_first(void **state)
+TEST(test_names_are_left_out_first)
 {
 	struct allowance a;
 
-	(void)state;
 	allowance_init(&a, 0.01, allowance_memory_bytes(2), SECOND_NS, 0);
 	for (uint64_t s = 2; s < 200; s++) {
 		bool names = s % 60 == 5 && !a.leaves_names;
@@ -178,13 +169,12 @@ static void test_names_are_left_out_first(void **state)
 	assert_false(a.leaves_names);
 }
 
-static void test_memory(void **state)
+TEST(test_memory)
 {
 	struct machine m = {2, 0.001, 0, (uint64_t)80 << 20};
 	struct machine huge = {2, 0.001, 0, (uint64_t)200 << 20};
 	struct allowance a;
 
-	(void)state;
 	assert_int_equal(simulate(&m, 600).halvings_most, ALLOWANCE_HALVINGS_MAX);
 	assert_true(simulate(&m, 600).sampled_s < 400);
 	/* More than twice of what it may have pauses at once. */
@@ -234,12 +224,11 @@ static void put_segment(struct spool *s, uint64_t second, size_t size)
 	free(path);
 }
 
-static void test_spool_drops_the_oldest(void **state)
+TEST(test_spool_drops_the_oldest)
 {
 	char *folder = new_folder();
 	struct spool s;
 
-	(void)state;
 	assert_null(spool_open(&s, folder));
 	for (uint64_t i = 0; i < 10; i++)
 		put_segment(&s, 1000 + i, 100);
@@ -272,13 +261,12 @@ static void test_spool_drops_the_oldest(void **state)
 }
 
 /* A clock that is set back does not make a new segment the oldest, nor after a restart. */
-static void test_spool_keeps_order(void **state)
+TEST(test_spool_keeps_order)
 {
 	static const uint64_t times_s[] = {1000, 90000, 500, 501, 1001};
 	char *folder = new_folder();
 	struct spool s;
 
-	(void)state;
 	assert_null(spool_open(&s, folder));
 	for (size_t i = 0; i < ARRAY_SIZE(times_s); i++)
 		put_segment(&s, times_s[i], 100);
@@ -296,12 +284,11 @@ static void test_spool_keeps_order(void **state)
 	remove_folder(folder);
 }
 
-static void test_spool_is_found_again(void **state)
+TEST(test_spool_is_found_again)
 {
 	char *folder = new_folder(), path[128];
 	struct spool s, other;
 
-	(void)state;
 	assert_null(spool_open(&s, folder));
 	put_segment(&s, 5, 10);
 	put_segment(&s, 6, 20);
@@ -346,14 +333,13 @@ static void run_sender(struct sender *s, struct spool *spool, uint64_t now_ns)
 	sender_ended(s, spool, status, now_ns);
 }
 
-static void test_sender(void **state)
+TEST(test_sender)
 {
 	char *folder = new_folder(), from[128], to[128], file[256];
 	struct sender s;
 	struct spool spool;
 	struct stat st;
 
-	(void)state;
 	snprintf(from, sizeof(from), "%s/from", folder);
 	snprintf(to, sizeof(to), "%s/to", folder);
 	assert_null(spool_open(&spool, from));
@@ -384,13 +370,12 @@ static void test_sender(void **state)
 }
 
 /* What stays in the spool, although it was sent, is not sent again at once. */
-static void test_sent_segment_cannot_be_removed(void **state)
+TEST(test_sent_segment_cannot_be_removed)
 {
 	char *folder = new_folder(), path[128];
 	struct sender s;
 	struct spool spool;
 
-	(void)state;
 	assert_null(spool_open(&spool, folder));
 	put_segment(&spool, 5, 100);
 	sender_init(&s, &(struct sender_target){.store = folder, .spool = folder, .host = "host"},
@@ -409,7 +394,7 @@ static void test_sent_segment_cannot_be_removed(void **state)
 }
 
 /* A segment that cannot be opened for now is kept; one that is not a recording is not. */
-static void test_unreadable_segments(void **state)
+TEST(test_unreadable_segments)
 {
 	char *folder = new_folder(), path[128];
 	const struct sender_target target = {
@@ -417,7 +402,6 @@ static void test_unreadable_segments(void **state)
 	struct rlimit before, none;
 	bool is_unreadable;
 
-	(void)state;
 	snprintf(path, sizeof(path), "%s/19700101T000006Z-000001.prof", folder);
 	put_file(path, 100);
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
@@ -443,13 +427,12 @@ static void keep_line(const char *line)
 	snprintf(said, sizeof(said), "%s", line);
 }
 
-static void test_killed_senders_are_reported(void **state)
+TEST(test_killed_senders_are_reported)
 {
 	char *folder = new_folder();
 	struct sender s;
 	struct spool spool;
 
-	(void)state;
 	assert_null(spool_open(&spool, folder));
 	sender_init(&s, &(struct sender_target){.store = folder, .spool = folder, .host = "host"},
 		0, keep_line);
@@ -480,9 +463,8 @@ static int status_with_limit(size_t take_bytes)
 	return status;
 }
 
-static void test_memory_is_refused(void **state)
+TEST(test_memory_is_refused)
 {
-	(void)state;
 	struct memory_use before = memory_of(getpid());
 	void *volatile more = xalloc((size_t)32 << 20);
 	struct memory_use after = memory_of(getpid());
@@ -505,11 +487,10 @@ static uint64_t random_bytes(uint64_t *state, uint64_t most)
 }
 
 /* Whatever processes have, what they have and may take is no more than the limit. */
-static void test_shares_keep_the_limit(void **state)
+TEST(test_shares_keep_the_limit)
 {
 	uint64_t seed = 1;
 
-	(void)state;
 	for (int round = 0; round < 20000; round++) {
 		const uint64_t most =
 			((uint64_t)24 << 20) + random_bytes(&seed, (uint64_t)200 << 20);
@@ -548,12 +529,11 @@ static void add_segment_of(struct shares *s, uint64_t mib)
 	shares_add_sampler(s, use);
 }
 
-static void test_shares_of_names(void **state)
+TEST(test_shares_of_names)
 {
 	const struct memory_use waits = {20 << 20, 20 << 20};
 	struct shares s = {0};
 
-	(void)state;
 	add_segment_of(&s, 20);
 	shares_add(&s, waits, 0);
 	shares_end(&s, false);
@@ -576,11 +556,10 @@ static void test_shares_of_names(void **state)
 	assert_true(shares_have_room(&s));
 }
 
-static void test_shares_of_segments(void **state)
+TEST(test_shares_of_segments)
 {
 	struct shares s = {0};
 
-	(void)state;
 	add_segment_of(&s, 20);
 	shares_end(&s, false);
 	assert_true(shares_have_room(&s));
@@ -607,14 +586,13 @@ static void test_shares_of_segments(void **state)
 }
 
 /* A segment for which memory is refused may take more the next time, and is dropped in the end. */
-static void test_refused_memory_drops(void **state)
+TEST(test_refused_memory_drops)
 {
 	const int refused = ALLOC_EXIT_STATUS << 8;
 	char *folder = new_folder();
 	struct sender s;
 	struct spool spool;
 
-	(void)state;
 	assert_null(spool_open(&spool, folder));
 	put_segment(&spool, 5, 100);
 	sender_init(&s, &(struct sender_target){.store = folder, .spool = folder, .host = "host"},
@@ -637,14 +615,13 @@ static void test_refused_memory_drops(void **state)
 }
 
 /* Two hosts begin a segment in the same second and send it to a folder that they share. */
-static void test_hosts_share_a_folder(void **state)
+TEST(test_hosts_share_a_folder)
 {
 	char *folder = new_folder(), path[2][128], command[256];
 	struct sender_target targets[] = {
 		{.store = folder, .host = "web1"}, {.store = folder, .host = "../web2"}};
 	bool is_unreadable;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(targets); i++) {
 		snprintf(path[i], sizeof(path[i]), "%s/%zu", folder, i);
 		assert_int_equal(mkdir(path[i], 0700), 0);
@@ -660,7 +637,7 @@ static void test_hosts_share_a_folder(void **state)
 }
 
 /* A new segment waits for the host's part of the interval. */
-static void test_hosts_take_turns(void **state)
+TEST(test_hosts_take_turns)
 {
 	static const char *const hosts[] = {"a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8"};
 	char *folder = new_folder();
@@ -668,7 +645,6 @@ static void test_hosts_take_turns(void **state)
 	struct sender s;
 	struct spool spool;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(hosts); i++) {
 		sender_init(&s,
 			&(struct sender_target){.store = folder, .spool = folder, .host = hosts[i]},
@@ -687,9 +663,8 @@ static void test_hosts_take_turns(void **state)
 	remove_folder(folder);
 }
 
-static void test_back_off(void **state)
+TEST(test_back_off)
 {
-	(void)state;
 	assert_int_equal(sender_back_off_ns(1, 0), SECOND_NS / 2);
 	assert_int_equal(sender_back_off_ns(1, 1), SECOND_NS);
 	assert_int_equal(sender_back_off_ns(4, 1), 8 * SECOND_NS);
@@ -697,11 +672,10 @@ static void test_back_off(void **state)
 	assert_int_equal(sender_back_off_ns(1000, 1), 300 * SECOND_NS);
 }
 
-static void test_addresses_of_stores(void **state)
+TEST(test_addresses_of_stores)
 {
 	struct error *err = sender_check("/srv/profiles");
 
-	(void)state;
 	assert_null(err);
 	assert_null(sender_check("clickhouse://db1,db2:8123/sonde"));
 	err = sender_check("gopher://host/");
@@ -714,14 +688,13 @@ static void test_addresses_of_stores(void **state)
 /* ---- receiving ---- */
 
 /* Its process may outlive an agent that was killed, and must not keep the next one out. */
-static void test_receiver_leaves_the_lock(void **state)
+TEST(test_receiver_leaves_the_lock)
 {
 	char *folder = new_folder(), address[128], draft[128];
 	struct receiver r;
 	struct spool spool;
 	struct stat st;
 
-	(void)state;
 	snprintf(address, sizeof(address), "%s/socket", folder);
 	snprintf(draft, sizeof(draft), "%s/.in", folder);
 	assert_int_equal(mkdir(draft, 0700), 0);
@@ -760,7 +733,7 @@ static struct error *take_option(void *context, const char *name, const char *va
 	return NULL;
 }
 
-static void test_config(void **state)
+TEST(test_config)
 {
 	static const struct {
 		const char *text, *taken, *problem;
@@ -775,7 +748,6 @@ static void test_config(void **state)
 	};
 	char *folder = new_folder(), path[128];
 
-	(void)state;
 	snprintf(path, sizeof(path), "%s/agent.conf", folder);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct strbuf out = {0};
@@ -797,12 +769,11 @@ static void test_config(void **state)
 
 /* ---- metrics ---- */
 
-static void test_metrics(void **state)
+TEST(test_metrics)
 {
 	struct agent_metrics m = {.samples = 12, .paused_ns = 1500000000, .is_paused = true};
 	struct strbuf out = {0};
 
-	(void)state;
 	agent_metrics_put(&m, &out);
 	strbuf_add_char(&out, '\0');
 	assert_non_null(strstr(out.data, "# TYPE sonde_agent_samples_total counter\n"

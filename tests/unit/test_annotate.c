@@ -5,17 +5,12 @@
  * SEED=number in the environment runs one random profile alone.
  */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "../property.h"
 #include "../random_profile.h"
 #include "../slow/slow_annotate.h"
+#include "../unit.h"
 #include "analysis/entity_tree.h"
 #include "analysis/functions.h"
 #include "analysis/function_find.h"
@@ -202,9 +197,8 @@ static void test_random(uint64_t seed)
 	arena_destroy(arena);
 }
 
-static void agrees_with_the_definition(void **state)
+TEST(agrees_with_the_definition)
 {
-	(void)state;
 	for (struct property_seeds p = property_seeds(ROUNDS, ROUNDS_SANITIZED); property_next(&p);)
 		test_random(property_seed);
 }
@@ -263,12 +257,11 @@ static function_id find_one(const struct profile *p, const char *name, struct ar
  * issue 707).  The leaf is at the call's own instruction, whose bytes begin before the address that
  * the callers stand at.
  */
-static void recursion_counts_once(void **state)
+TEST(recursion_counts_once)
 {
 	static const struct annotate_code code[] = {{0x10, 4}, {0x14, 5}, {0x19, 1}};
 	struct hand h;
 
-	(void)state;
 	hand_init(&h);
 	for (int i = 0; i < 10; i++)
 		push(&h, "f", 7, 0x18, false);
@@ -293,11 +286,10 @@ static void recursion_counts_once(void **state)
 }
 
 /* f calls g at line 7, inlined; g's own time stands below that line, and at f's instructions. */
-static void inlined_calls_stand_below_their_line(void **state)
+TEST(inlined_calls_stand_below_their_line)
 {
 	struct hand h;
 
-	(void)state;
 	hand_init(&h);
 	push(&h, "f", 7, 0x20, false);
 	push(&h, "g", 30, 0x20, true);
@@ -358,14 +350,13 @@ static void expect_found(
 	arena_destroy(arena);
 }
 
-static void names_are_read_as_loosely_as_need_be(void **state)
+TEST(names_are_read_as_loosely_as_need_be)
 {
 	static const char *const names[] = {"parse", "json::parse(int)", "json::parse(char*)",
 		"(anonymous namespace)::walk(json::node)", "void list<int>::push<char>(int&&)",
 		"apply(json::parse)"};
 	struct hand h;
 
-	(void)state;
 	hand_init(&h);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		push(&h, names[i], 1, 0, false);

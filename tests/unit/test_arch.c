@@ -1,23 +1,17 @@
 /*
  * Processors: what their code names, by bytes written out here, and that their tables agree.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "arch/arch.h"
 #include "base/compiler.h"
+#include "../unit.h"
 
 static const struct arch *const all[] = {&arch_x86_64, &arch_aarch64};
 
-static void test_names_and_machines_find_them(void **state)
+TEST(test_names_and_machines_find_them)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 		assert_ptr_equal(arch_of_machine(all[i]->machine), all[i]);
 		assert_ptr_equal(arch_of_name(str_from(all[i]->name)), all[i]);
@@ -26,9 +20,8 @@ static void test_names_and_machines_find_them(void **state)
 	assert_null(arch_of_name(STR("pdp11")));
 }
 
-static void test_a_sample_is_asked_for_what_is_followed(void **state)
+TEST(test_a_sample_is_asked_for_what_is_followed)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 		uint64_t mask = 0;
 		uint32_t slots = 0;
@@ -68,11 +61,10 @@ static void expect(bool found, const struct arch_target *target, bool is_slot, u
 	assert_false(                                                                              \
 		arch_x86_64.call_target((const uint8_t *)(code), sizeof(code) - 1, HERE, &target))
 
-static void test_calls_on_x86(void **state)
+TEST(test_calls_on_x86)
 {
 	struct arch_target target;
 
-	(void)state;
 	CALLS("\x90\x90\x90\xe8\x10\0\0\0", false, HERE + 0x10);
 	CALLS("\x90\x90\x90\xe8\xf0\xff\xff\xff", false, HERE - 0x10);
 	/* call *0x20(%rip) */
@@ -93,12 +85,11 @@ static void test_calls_on_x86(void **state)
 
 #define STUB(code) arch_x86_64.stub_target((const uint8_t *)(code), HERE, &target)
 
-static void test_stubs_on_x86(void **state)
+TEST(test_stubs_on_x86)
 {
 	struct arch_target target;
 	uint64_t slot;
 
-	(void)state;
 	expect(STUB("\xe9\x20\0\0\0\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90"), &target, false,
 		HERE + 5 + 0x20);
 	expect(STUB("\xff\x25\x20\0\0\0\x68\0\0\0\0\xe9\0\0\0\0"), &target, true, HERE + 6 + 0x20);

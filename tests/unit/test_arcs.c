@@ -1,15 +1,10 @@
 /*
  * Arcs in the model: calls, and what they cost, as they are built, added up and compared.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "model/builder.h"
 #include "model/merge.h"
+#include "../unit.h"
 
 static function_id function(struct builder *b, const char *name)
 {
@@ -59,13 +54,12 @@ static struct profile *stack_profile(void)
 	return finish(b);
 }
 
-static void calls_of_a_pair_add_up(void **state)
+TEST(calls_of_a_pair_add_up)
 {
 	struct builder *b = builder_create();
 	struct profile *p;
 	function_id f, g, nobody = {NO_ID};
 
-	(void)state;
 	(void)builder_metric(b, STR("samples"), STR("count"));
 	f = function(b, "f");
 	g = function(b, "g");
@@ -88,13 +82,12 @@ static void calls_of_a_pair_add_up(void **state)
 	profile_destroy(p);
 }
 
-static void too_many_calls_are_an_error(void **state)
+TEST(too_many_calls_are_an_error)
 {
 	struct builder *b = builder_create();
 	struct profile *p = NULL;
 	function_id f;
 
-	(void)state;
 	(void)builder_metric(b, STR("samples"), STR("count"));
 	f = function(b, "f");
 	builder_arc(b, f, f, INT64_MAX);
@@ -125,14 +118,13 @@ static struct profile *called_profile(uint64_t calls, int64_t cost)
 	return finish(b);
 }
 
-static void calls_add_up(void **state)
+TEST(calls_add_up)
 {
 	struct profile *a = called_profile(3, 0), *b = called_profile(4, 0), *sum = merge2(b, a);
 	struct profile *d = difference(a, b), *stacks = stack_profile();
 	struct profile *none = NULL;
 	const struct profile *const mixed[] = {a, stacks};
 
-	(void)state;
 	assert_int_equal(sum->arc_count, 2);
 	assert_int_equal(sum->arcs[0].calls, 7);
 	assert_int_equal(sum->arcs[1].caller.i, NO_ID);
@@ -154,13 +146,12 @@ static void calls_add_up(void **state)
 	profile_destroy(stacks);
 }
 
-static void costs_of_calls_add_up(void **state)
+TEST(costs_of_calls_add_up)
 {
 	struct profile *a = called_profile(3, 30), *b = called_profile(4, 41);
 	struct profile *without = called_profile(1, 0), *sum = merge2(a, b);
 	struct profile *d = difference(a, b), *mixed = merge2(a, without);
 
-	(void)state;
 	assert_int_equal(sum->arcs[0].calls, 7);
 	assert_int_equal(sum->arc_cost[0][0], 71);
 	assert_int_equal(sum->arc_cost[0][1], 0);
@@ -178,12 +169,11 @@ static void costs_of_calls_add_up(void **state)
 	profile_destroy(mixed);
 }
 
-static void too_much_cost_is_an_error(void **state)
+TEST(too_much_cost_is_an_error)
 {
 	struct builder *b = builder_create();
 	struct profile *p = NULL;
 
-	(void)state;
 	(void)builder_metric(b, STR("Ir"), STR("count"));
 	function_id f = function(b, "f");
 	(void)builder_arc_cost(b, f, f, 1, &(int64_t){INT64_MAX});

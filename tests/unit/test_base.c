@@ -1,14 +1,9 @@
 /*
  * The foundation: memory, strings, tables, cursor, hashes, files.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "base/arena.h"
@@ -25,15 +20,15 @@
 #include "base/str.h"
 #include "base/utf16.h"
 #include "base/vec.h"
+#include "../unit.h"
 
 /* From the heap to a mapping, and from one mapping to the next; two at once, so that none grows on.
  */
-static void tables_keep_what_is_in_them(void **state)
+TEST(tables_keep_what_is_in_them)
 {
 	uint32_t *table[2] = {NULL, NULL};
 	size_t done = 0;
 
-	(void)state;
 	for (size_t count = 1000; count < 6000000; count += count) {
 		for (uint32_t t = 0; t < 2; t++) {
 			table[t] = xrealloc_array(table[t], count, sizeof(**table));
@@ -51,11 +46,10 @@ static void tables_keep_what_is_in_them(void **state)
 	}
 }
 
-static void arena_aligns_and_zeroes(void **state)
+TEST(arena_aligns_and_zeroes)
 {
 	struct arena *arena = arena_create();
 
-	(void)state;
 	for (size_t i = 1; i < 3000; i += 7) {
 		unsigned char *p = arena_alloc(arena, i);
 		assert_int_equal(arena_str(arena, STR("odd")).size, 3);
@@ -68,13 +62,12 @@ static void arena_aligns_and_zeroes(void **state)
 	arena_destroy(arena);
 }
 
-static void arena_keeps_strings_and_large_blocks(void **state)
+TEST(arena_keeps_strings_and_large_blocks)
 {
 	struct arena *arena = arena_create();
 	struct str kept[500];
 	char text[40];
 
-	(void)state;
 	for (int i = 0; i < 500; i++) {
 		int size = snprintf(text, sizeof(text), "string %d", i);
 		kept[i] = arena_str(arena, (struct str){text, (size_t)size});
@@ -93,11 +86,10 @@ static void arena_keeps_strings_and_large_blocks(void **state)
 	arena_destroy(NULL);
 }
 
-static void str_functions(void **state)
+TEST(str_functions)
 {
 	struct str text = STR("one\n\ntwo");
 
-	(void)state;
 	assert_true(str_equal(str_take_line(&text), STR("one")));
 	assert_true(str_equal(str_take_line(&text), STR("")));
 	assert_int_equal(text.size, 3);
@@ -118,11 +110,10 @@ static void str_functions(void **state)
 	assert_false(str_ends_with(STR("c"), STR("bc")));
 }
 
-static void strbuf_grows(void **state)
+TEST(strbuf_grows)
 {
 	struct strbuf b = {0};
 
-	(void)state;
 	assert_int_equal(strbuf_str(&b).size, 0);
 	for (int i = 0; i < 1000; i++)
 		strbuf_printf(&b, "%d,", i);
@@ -134,14 +125,13 @@ static void strbuf_grows(void **state)
 	strbuf_deinit(&b);
 }
 
-static void str_table_interns(void **state)
+TEST(str_table_interns)
 {
 	struct arena *arena = arena_create();
 	struct str_table t;
 	char text[20];
 	uint32_t index;
 
-	(void)state;
 	str_table_init(&t, arena);
 	assert_false(str_table_find(&t, STR("x"), &index));
 	for (uint32_t round = 0; round < 2; round++) {
@@ -160,13 +150,12 @@ static void str_table_interns(void **state)
 	arena_destroy(arena);
 }
 
-static void map_holds_pairs(void **state)
+TEST(map_holds_pairs)
 {
 	struct map m = {0};
 	uint32_t value;
 	bool added;
 
-	(void)state;
 	assert_false(map_get(&m, 1, 2, &value));
 	for (uint32_t i = 0; i < 10000; i++)
 		map_put(&m, i % 100, i / 100, i);
@@ -182,13 +171,12 @@ static void map_holds_pairs(void **state)
 	map_deinit(&m);
 }
 
-static void map_forgets_pairs(void **state)
+TEST(map_forgets_pairs)
 {
 	struct map m = {0};
 	uint32_t value;
 	size_t capacity;
 
-	(void)state;
 	map_remove(&m, 1, 2);
 	for (uint32_t i = 0; i < 10000; i++)
 		map_put(&m, i, 0, i);
@@ -223,13 +211,12 @@ static bool pair_same(const void *a, const void *b)
 }
 
 /* Every pair gets one number, the next free one at first sight, across growths. */
-static void child_table_numbers_pairs(void **state)
+TEST(child_table_numbers_pairs)
 {
 	struct child_table t;
 	struct map numbers = {0};
 	uint64_t seed = 1;
 
-	(void)state;
 	child_table_init(&t, 10);
 	assert_int_equal(t.nodes.count, 1);
 	for (uint32_t i = 0; i < 20000; i++) {
@@ -250,12 +237,11 @@ static void child_table_numbers_pairs(void **state)
 }
 
 /* A path is what so many steps are; no more is made than may be. */
-static void child_table_makes_paths(void **state)
+TEST(child_table_makes_paths)
 {
 	struct child_table t, slow;
 	uint64_t seed = 1;
 
-	(void)state;
 	child_table_init(&t, 0);
 	child_table_init(&slow, 0);
 	for (uint32_t round = 0; round < 3000; round++) {
@@ -286,13 +272,12 @@ static void child_table_makes_paths(void **state)
 	child_table_deinit(&slow);
 }
 
-static void row_table_interns(void **state)
+TEST(row_table_interns)
 {
 	static const struct row_kind kind = {8, pair_hash, pair_same};
 	struct row_table t = {0};
 	uint32_t number;
 
-	(void)state;
 	uint32_t absent[2] = {5, 5};
 	assert_false(row_table_find(&t, &kind, absent, &number));
 	for (uint32_t i = 0; i < 600; i++) {
@@ -311,11 +296,10 @@ static void row_table_interns(void **state)
 	row_table_deinit(&t);
 }
 
-static void hashes(void **state)
+TEST(hashes)
 {
 	unsigned char bytes[64] = {0};
 
-	(void)state;
 	/* RFC 3720, B.4, and the check value of the CRC catalogues. */
 	assert_int_equal(crc32c(0, "123456789", 9), 0xe3069283);
 	assert_int_equal(crc32c(0, bytes, 32), 0x8a9136aa);
@@ -327,13 +311,12 @@ static void hashes(void **state)
 			assert_true(hash_bytes(bytes, i) != hash_bytes(bytes, k));
 }
 
-static void cursor_reads_numbers(void **state)
+TEST(cursor_reads_numbers)
 {
 	static const uint8_t data[] = {1, 2, 0, 3, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0x80, 0xe5, 0x8e,
 		0x26, 0x9b, 0xf1, 0x59, 'h', 'i', 0};
 	struct cursor c;
 
-	(void)state;
 	cursor_init(&c, data, sizeof(data), "test", 100);
 	assert_int_equal(cursor_u8(&c), 1);
 	assert_int_equal(cursor_u16(&c), 2);
@@ -347,12 +330,11 @@ static void cursor_reads_numbers(void **state)
 	assert_null(cursor_error(&c));
 }
 
-static void cursor_remembers_the_first_failure(void **state)
+TEST(cursor_remembers_the_first_failure)
 {
 	static const uint8_t data[] = {1, 2, 3};
 	struct cursor c;
 
-	(void)state;
 	cursor_init(&c, data, sizeof(data), "test", 0x10);
 	(void)cursor_u8(&c);
 	assert_int_equal(cursor_u32(&c), 0);
@@ -367,14 +349,13 @@ static void cursor_remembers_the_first_failure(void **state)
 	assert_int_equal(cursor_u8(&c), 0);
 }
 
-static void cursor_refuses_bad_numbers(void **state)
+TEST(cursor_refuses_bad_numbers)
 {
 	static const uint8_t most[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01};
 	static const uint8_t over[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02};
 	uint8_t endless[100];
 	struct cursor c;
 
-	(void)state;
 	cursor_init(&c, most, sizeof(most), "", 0);
 	assert_true(cursor_uleb(&c) == UINT64_MAX && cursor_ok(&c));
 	cursor_init(&c, over, sizeof(over), "", 0);
@@ -391,11 +372,10 @@ static void cursor_refuses_bad_numbers(void **state)
 	assert_false(cursor_ok(&c));
 }
 
-static void cursor_sub_stays_inside(void **state)
+TEST(cursor_sub_stays_inside)
 {
 	struct cursor c, sub;
 
-	(void)state;
 	cursor_init(&c, "abcdef", 6, "test", 50);
 	cursor_skip(&c, 1);
 	sub = cursor_sub(&c, 3);
@@ -408,11 +388,10 @@ static void cursor_sub_stays_inside(void **state)
 	assert_int_equal(cursor_u8(&c), 0);
 }
 
-static void errors_carry_context(void **state)
+TEST(errors_carry_context)
 {
 	struct error *err = error_system(2, "cannot open %s", "x");
 
-	(void)state;
 	err = error_prefix(err, "step %d", 1);
 	assert_string_equal(err->message, "step 1: cannot open x: No such file or directory");
 	assert_int_equal(err->code, 2);
@@ -420,11 +399,10 @@ static void errors_carry_context(void **state)
 	error_destroy(NULL);
 }
 
-static void vec_grows(void **state)
+TEST(vec_grows)
 {
 	VEC(int) v = {0};
 
-	(void)state;
 	for (int i = 0; i < 1000; i++)
 		vec_push(&v, i);
 	assert_int_equal(v.count, 1000);
@@ -444,23 +422,21 @@ static void expect_read_error(const char *path, uint64_t limit, const char *part
 	error_destroy(err);
 }
 
-static void file_refuses_what_is_none(void **state)
+TEST(file_refuses_what_is_none)
 {
-	(void)state;
 	expect_read_error("/", 0, "is a directory");
 	expect_read_error("/dev/zero", 0, "is a device");
 	expect_read_error("/nonexistent/x", 0, "No such file");
 	expect_read_error("/proc/self/status", 5, "larger than 5 bytes");
 }
 
-static void file_reads_all(void **state)
+TEST(file_reads_all)
 {
 	char path[] = "/tmp/sonde-test-XXXXXX";
 	char *text = xalloc(5000000);
 	int fd = mkstemp(path);
 	struct file_bytes bytes;
 
-	(void)state;
 	assert_true(fd >= 0);
 	memset(text, 'x', 5000000);
 	assert_null(file_write_all(fd, text, 5000000, path));
@@ -485,13 +461,12 @@ static struct error *accept_all(const void *context, const uint8_t *data, size_t
 	return NULL;
 }
 
-static void file_is_read_by_threads(void **state)
+TEST(file_is_read_by_threads)
 {
 	char path[64];
 	uint32_t *numbers = xcalloc(LARGE_SIZE / 4 + 1, 4);
 	int fd = memfd_create("numbers", MFD_CLOEXEC);
 
-	(void)state;
 	assert_true(fd >= 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	for (uint32_t i = 0; i <= LARGE_SIZE / 4; i++)
@@ -524,9 +499,8 @@ static void mark(void *context, size_t part)
 	m->done[part]++;
 }
 
-static void jobs_do_each_part_once(void **state)
+TEST(jobs_do_each_part_once)
 {
-	(void)state;
 	assert_true(jobs_processors() >= 1);
 	for (size_t threads = 0; threads < 200; threads = threads * 3 + 1)
 		for (size_t count = 0; count < 2000; count = count * 5 + 1) {
@@ -575,14 +549,13 @@ static void sequence_use(void *sequence, void *item)
 	assert_int_equal(i->prepared, s->used);
 }
 
-static void jobs_use_items_in_order(void **state)
+TEST(jobs_use_items_in_order)
 {
 	const struct jobs_ahead work = {.item_bytes = sizeof(struct sequence_item),
 		.next = sequence_next,
 		.prepare = sequence_prepare,
 		.use = sequence_use};
 
-	(void)state;
 	for (size_t threads = 0; threads < 20; threads = threads * 3 + 1)
 		for (size_t window = 1; window < 10; window += 4)
 			for (size_t count = 0; count < 500; count = count * 3 + 1) {
@@ -603,9 +576,8 @@ static void expect_utf16(struct str bytes, const char *text)
 	strbuf_deinit(&out);
 }
 
-static void utf16_decodes(void **state)
+TEST(utf16_decodes)
 {
-	(void)state;
 	expect_utf16(STR("\xff\xfe"
 			 "a\0\xe9\0\xac\x20\x3d\xd8\x00\xde"),
 		"aé€😀");
@@ -676,9 +648,8 @@ static void expect_runs_sorted(size_t run, size_t runs, size_t reach)
 }
 
 /* Each border of each length, within arrays whose rest would lead astray. */
-static void searches_find_the_border(void **state)
+TEST(searches_find_the_border)
 {
-	(void)state;
 	for (size_t count = 0; count < 40; count++)
 		for (size_t border = 0; border <= count; border++) {
 			size_t looks = 0;
@@ -694,9 +665,8 @@ static void searches_find_the_border(void **state)
 		    UINT64_MAX - 2);
 }
 
-static void runs_are_merged(void **state)
+TEST(runs_are_merged)
 {
-	(void)state;
 	for (size_t reach = 1; reach <= 16; reach *= 2) {
 		expect_runs_sorted(1, 64, reach);
 		expect_runs_sorted(100, 64, reach);
@@ -704,9 +674,8 @@ static void runs_are_merged(void **state)
 	expect_runs_sorted(7, 640, 640);
 }
 
-static void items_are_sorted(void **state)
+TEST(items_are_sorted)
 {
-	(void)state;
 	for (size_t count = 0; count < 40; count++)
 		for (unsigned int bits = 0; bits < 64; bits += 3)
 			expect_sorted(count, UINT64_C(7) << bits);

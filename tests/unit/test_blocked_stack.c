@@ -1,12 +1,6 @@
 /*
  * Stacks of sleeping threads, read from outside.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <signal.h>
 #include <string.h>
@@ -15,8 +9,9 @@
 
 #include "base/compiler.h"
 #include "record/switches/blocked_stack.h"
+#include "../unit.h"
 
-static void test_parse(void **state)
+TEST(test_parse)
 {
 	static const struct {
 		const char *text;
@@ -36,7 +31,6 @@ static void test_parse(void **state)
 		{"0 0x0 0x1 0x2 0x3 0x4 0x5 0x10 0x20 0x30\n", false, 0, 0, 0, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct blocked_call call = {0};
 
@@ -68,14 +62,13 @@ static void end_child(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-static void test_asleep(void **state)
+TEST(test_asleep)
 {
 	struct blocked_stack b;
 	struct perf_sample sample;
 	enum blocked_state found = BLOCKED_RUNNING;
 	pid_t pid = start_sleeper();
 
-	(void)state;
 	blocked_stack_init(&b);
 	for (int i = 0; i < 1000 && found == BLOCKED_RUNNING; i++) {
 		usleep(5000);
@@ -97,13 +90,12 @@ static void test_asleep(void **state)
 	blocked_stack_deinit(&b);
 }
 
-static void test_not_asleep(void **state)
+TEST(test_not_asleep)
 {
 	struct blocked_stack b;
 	struct perf_sample sample = {.pid = 77};
 	pid_t pid = fork();
 
-	(void)state;
 	if (pid == 0)
 		for (volatile int i = 0;; i++)
 			;

@@ -2,12 +2,7 @@
  * The budget, given totals by hand: when it halves the rate, when it doubles it, when it waits.
  */
 #include "record/budget.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "../unit.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -28,12 +23,11 @@ static void begin(struct budget *b, struct budget_use *use, double most)
 	assert_false(budget_look(b, use));
 }
 
-static void test_within(void **state)
+TEST(test_within)
 {
 	struct budget_use use;
 	struct budget b;
 
-	(void)state;
 	begin(&b, &use, 0.01);
 	for (int i = 0; i < 100; i++)
 		assert_false(pass(&b, &use, 0.009));
@@ -41,24 +35,22 @@ static void test_within(void **state)
 }
 
 /* A single expensive second, as when a library is read, changes nothing. */
-static void test_burst(void **state)
+TEST(test_burst)
 {
 	struct budget_use use;
 	struct budget b;
 
-	(void)state;
 	begin(&b, &use, 0.01);
 	for (int i = 0; i < 20; i++)
 		assert_false(pass(&b, &use, i % 2 ? 0.5 : 0.002));
 }
 
-static void test_halves_and_doubles(void **state)
+TEST(test_halves_and_doubles)
 {
 	struct budget_use use;
 	struct budget b;
 	int changes = 0;
 
-	(void)state;
 	begin(&b, &use, 0.01);
 	assert_false(pass(&b, &use, 0.02));
 	assert_true(pass(&b, &use, 0.02));
@@ -76,12 +68,11 @@ static void test_halves_and_doubles(void **state)
 }
 
 /* While the target sleeps, no share of its work is known. */
-static void test_idle(void **state)
+TEST(test_idle)
 {
 	struct budget_use use;
 	struct budget b;
 
-	(void)state;
 	begin(&b, &use, 0.01);
 	for (int i = 0; i < 20; i++) {
 		use.time_ns += SECOND;
@@ -90,12 +81,11 @@ static void test_idle(void **state)
 	}
 }
 
-static void test_no_limit(void **state)
+TEST(test_no_limit)
 {
 	struct budget_use use;
 	struct budget b;
 
-	(void)state;
 	begin(&b, &use, 0);
 	for (int i = 0; i < 10; i++)
 		assert_false(pass(&b, &use, 0.9));

@@ -3,15 +3,10 @@
  * how a centre is asked for.  What must hold of any profile is in test_callers_random.c.
  */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "../slow/text_profile.h"
+#include "../unit.h"
 #include "analysis/callers.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -87,9 +82,8 @@ static const char worked[] = "main 20\nmain A C 20\nmain A C E 40\nmain A C F G 
 			     "main B 50\nmain B C 30\nmain B C E 60\nmain B C F 10\n"
 			     "main B C F G 50\n";
 
-static void test_worked_figure(void **state)
+TEST(test_worked_figure)
 {
-	(void)state;
 	expect(worked, "main", "<Total> 320 > main 20 320 > B 200, A 100");
 	expect(worked, "C", "B 150, A 100 > C 50 250 > E 100, F 100");
 	expect(worked, NULL,
@@ -103,39 +97,34 @@ static void test_worked_figure(void **state)
  * The edge from m to r is 2 as m sees it, and 0 as r does: in that stack r stands again further
  * in, and there it is called by r.
  */
-static void test_recursion(void **state)
+TEST(test_recursion)
 {
-	(void)state;
 	expect("m r r 2\n", NULL, "r 2, m 0* > r 2 2 > r 0* | <Total> 2 > m 0 2 > r 2");
 	expect("m r r 2\nm r 1\n", "r", "r 2, m 1 > r 3 3 > r 0*");
 }
 
 /* Each is called by main in the outer occurrence alone. */
-static void test_mutual_recursion(void **state)
+TEST(test_mutual_recursion)
 {
-	(void)state;
 	expect("main a b a 3\nmain b a b 4\n", NULL,
 		"a 7, main 0* > b 4 7 > a 3 | b 7, main 0* > a 3 7 > b 4 | "
 		"<Total> 7 > main 0 7 > b 4, a 3");
 }
 
 /* g calls f in the outer occurrence only, h in the inner one only. */
-static void test_innermost_only(void **state)
+TEST(test_innermost_only)
 {
-	(void)state;
 	expect("g f x f y 5\nh f y 2\n", "f", "x 5, h 2, g 0* > f 0 7 > y 7, x 0*");
 }
 
 /* An edge of two stacks, one of which comes back: the rest of it is not recursive. */
-static void test_partly_recursive(void **state)
+TEST(test_partly_recursive)
 {
-	(void)state;
 	expect("g f x 1\ng f x f 2\n", "f", "x 2, g 1 > f 2 3 > x 1");
 }
 
-static void test_negative(void **state)
+TEST(test_negative)
 {
-	(void)state;
 	expect("m a -5\nm b 2\n", NULL,
 		"m 2 > b 2 2 >  | <Total> -3 > m 0 -3 > b 2, a -5 | m -5 > a -5 -5 > ");
 	/* Zero in sum, and so left out, but neither recursive nor without callers. */
@@ -144,26 +133,23 @@ static void test_negative(void **state)
 	expect("m a r r -5\nm a r 0\n", "r", "r -5, a 0* > r -5 -5 > r 0*");
 }
 
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
-	(void)state;
 	expect("", NULL, "");
 	expect("m a 0\n", NULL, "");
 	expect("3\nm 2\n", NULL, "<Total> 3 > [no stack] 3 3 >  | <Total> 2 > m 2 2 > ");
 }
 
 /* Neighbours that are equal at the level are one frame, so a module never calls itself. */
-static void test_modules(void **state)
+TEST(test_modules)
 {
-	(void)state;
 	expect_at("a:main c:f c:g a:h c:k 3\na:main lone 4\n", LEVEL_MODULE, NULL,
 		"a 4 > [unknown] 4 4 >  | a 3 > c 3 3 > a 0* | "
 		"<Total> 4, c 3 > a 0 7 > [unknown] 4, c 3");
 }
 
-static void test_fragments(void **state)
+TEST(test_fragments)
 {
-	(void)state;
 	expect(worked, "B;C", "main 150 > B;C 30 150 > E 60, F 60");
 	expect(worked, "main;B;C", "<Total> 150 > main;B;C 30 150 > E 60, F 60");
 	/* The innermost of two runs that overlap. */
@@ -174,11 +160,10 @@ static void test_fragments(void **state)
 }
 
 /* All of a name are one centre, two of which below each other are a recursion of it. */
-static void test_united(void **state)
+TEST(test_united)
 {
 	static const char lines[] = "m one:f two:f x 2\nm two:f 1\n";
 
-	(void)state;
 	expect(lines, "f", "f 2, m 1 > f 1 3 > x 2, f 0*");
 	expect(lines, "one`f", "m 2 > f 0 2 > f 2");
 	expect(lines, "two`f", "f 2, m 1 > f 1 3 > x 2");
@@ -201,9 +186,8 @@ static void expect_error(const char *lines, const char *centre, const char *expe
 	arena_destroy(arena);
 }
 
-static void test_not_there(void **state)
+TEST(test_not_there)
 {
-	(void)state;
 	expect_error("m parse 1\nm parser 1\nm x 1\n", "parze",
 		"no stack holds a function 'parze'; did you mean 'parse' or 'parser'?");
 	expect_error("m a 1\n", "quicksort", "no stack holds a function 'quicksort'");
@@ -218,9 +202,8 @@ static void test_not_there(void **state)
 }
 
 /* As for other commands: without arguments or scope, where that is clear. */
-static void test_names_in_short(void **state)
+TEST(test_names_in_short)
 {
-	(void)state;
 	expect("m x:json::parse(int) 1\n", "parse", "m 1 > json::parse(int) 1 1 > ");
 	expect("m f(int) 1\nm f(char) 2\nm f 4\n", "f", "m 4 > f 4 4 > ");
 	expect_error("m f(int) 1\nm f(char) 2\n", "f",
@@ -231,18 +214,16 @@ static void test_names_in_short(void **state)
 }
 
 /* Names with the very signs that part names. */
-static void test_names_as_they_stand(void **state)
+TEST(test_names_as_they_stand)
 {
-	(void)state;
 	expect("m f;g 1\nm f g 2\n", "f;g", "m 1 > f;g 1 1 > ");
 	expect("m one`f 1\nm one:f 2\n", "one`f", "m 1 > one`f 1 1 > ");
 }
 
-static void test_run_of_all_places(void **state)
+TEST(test_run_of_all_places)
 {
 	struct strbuf line = {0}, centre = {0};
 
-	(void)state;
 	for (int i = 0; i <= CENTRE_LENGTH_MAX; i++) {
 		strbuf_printf(&line, "f ");
 		strbuf_printf(&centre, "%sf", i ? ";" : "");
@@ -259,14 +240,13 @@ static void test_run_of_all_places(void **state)
 }
 
 /* A recursion a million deep, of a weight that sums along it would take out of 64 bits. */
-static void test_million_deep(void **state)
+TEST(test_million_deep)
 {
 	enum { DEEP = 1000000 };
 	static const char *const names[] = {"a", "b", "c"};
 	uint32_t *chain = xcalloc(DEEP, sizeof(*chain));
 	struct arena *arena = arena_create();
 
-	(void)state;
 	for (uint32_t i = 1; i < DEEP; i++)
 		chain[i] = 1 + i % 2;
 	struct profile *p = chain_profile(names, chain, DEEP, INT64_MAX / 2);

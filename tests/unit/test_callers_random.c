@@ -6,17 +6,12 @@
  * Runs over many random profiles; SEED=number in the environment runs one of them.
  */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "../property.h"
 #include "../random_profile.h"
 #include "../slow/slow_callers.h"
+#include "../unit.h"
 #include "analysis/callers.h"
 #include "base/alloc.h"
 
@@ -346,9 +341,8 @@ static void test_first_rows(struct subject *s)
 }
 
 #define PROPERTY(name)                                                                             \
-	static void run_##name(void **state)                                                       \
+	TEST(run_##name)                                                                           \
 	{                                                                                          \
-		(void)state;                                                                       \
 		for_each_subject(test_##name);                                                     \
 	}
 

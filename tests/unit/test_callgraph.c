@@ -2,16 +2,11 @@
  * The call graph by hand: gprof's worked figure, and what is not obvious.
  */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "../slow/text_callgraph.h"
 #include "../slow/text_profile.h"
+#include "../unit.h"
 #include "analysis/callgraph.h"
 #include "base/alloc.h"
 
@@ -54,7 +49,7 @@ static void by_hand_deinit(struct by_hand *h)
 	assert_string_equal(text_callgraph_entry((h)->graph, i, &(h)->text), expected)
 
 /* gprof's manual, "The Call Graph" and "How mutually recursive functions are described". */
-static void test_worked_figure(void **state)
+TEST(test_worked_figure)
 {
 	struct by_hand h;
 	static const char *const arcs[][2] = {
@@ -62,7 +57,6 @@ static void test_worked_figure(void **state)
 	static const uint64_t calls[] = {1, 1, 3, 2, 3, 3};
 	struct entity_arc counted[6];
 
-	(void)state;
 	/* c takes no time and is known from calls alone; a stack of weight 0 names it. */
 	by_hand_init(&h, "start main 16\nstart main a 75\nstart main a b 60\n"
 			 "start main a b a b 42\nstart main a c 0\n");
@@ -83,11 +77,10 @@ static void test_worked_figure(void **state)
 }
 
 /* Direct recursion alone is no cycle; its calls are inside the function and no line. */
-static void test_direct_recursion(void **state)
+TEST(test_direct_recursion)
 {
 	struct by_hand h;
 
-	(void)state;
 	by_hand_init(&h, "main r 1\nmain r r 2\nmain r r s 4\n");
 	struct entity_arc counted[] = {
 		{entity_of(h.tree, "main"), entity_of(h.tree, "r"), 3},
@@ -102,11 +95,10 @@ static void test_direct_recursion(void **state)
 }
 
 /* Two cycles, one calling the other; entry and exit members differ. */
-static void test_two_cycles(void **state)
+TEST(test_two_cycles)
 {
 	struct by_hand h;
 
-	(void)state;
 	by_hand_init(&h, "m a b a 1\nm b 2\nm a b x y x 4\nm b a y x y l 8\ny 16\n");
 	by_hand_analyse(&h, NULL, 0);
 	assert_int_equal(h.graph->cycle_count, 2);
@@ -122,14 +114,13 @@ static void test_two_cycles(void **state)
 }
 
 /* As deep as stacks may be, and the cycle is the whole of it. */
-static void test_deep(void **state)
+TEST(test_deep)
 {
 	enum { DEPTH = 65536 };
 	static const char *const names[] = {"a", "b", "c"};
 	uint32_t *chain = xcalloc(DEPTH, sizeof(*chain));
 	struct arena *arena = arena_create();
 
-	(void)state;
 	for (uint32_t i = 0; i < DEPTH; i++)
 		chain[i] = i % 3;
 	struct profile *p = chain_profile(names, chain, DEPTH, 7);
@@ -144,14 +135,13 @@ static void test_deep(void **state)
 }
 
 /* A chain of 65,536 functions: no search may go as deep on the machine's stack. */
-static void test_long_chain(void **state)
+TEST(test_long_chain)
 {
 	enum { DEPTH = 65536 };
 	const char **list = xcalloc(DEPTH, sizeof(*list));
 	uint32_t *chain = xcalloc(DEPTH, sizeof(*chain));
 	struct arena *arena = arena_create();
 
-	(void)state;
 	for (uint32_t i = 0; i < DEPTH; i++) {
 		list[i] = arena_printf(arena, "f%" PRIu32, i);
 		chain[i] = i;

@@ -5,18 +5,13 @@
  * Runs over many random profiles; SEED=number in the environment runs one of them.
  */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "../property.h"
 #include "../random_profile.h"
 #include "../slow/slow_callgraph.h"
+#include "../unit.h"
 #include "analysis/callgraph.h"
 #include "base/alloc.h"
 
@@ -557,9 +552,8 @@ static void test_order_of_samples(struct subject *s)
 }
 
 #define PROPERTY(name)                                                                             \
-	static void run_##name(void **state)                                                       \
+	TEST(run_##name)                                                                           \
 	{                                                                                          \
-		(void)state;                                                                       \
 		for_each_subject(test_##name);                                                     \
 	}
 

@@ -2,14 +2,9 @@
  * callgrind files: what the format's manual has an example of, each way to write a line, damage,
  * what other writers do; and profiles that are written and read again.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "../random_profile.h"
+#include "../unit.h"
 #include "../writer_text.h"
 #include "analysis/functions.h"
 #include "formats/readers.h"
@@ -115,9 +110,8 @@ static void check_example(const char *text)
 }
 
 /* The same costs, written in each of the ways that there are. */
-static void the_manuals_example(void **state)
+TEST(the_manuals_example)
 {
-	(void)state;
 	check_example("events: Instructions\n\nfl=file1.c\nfn=main\n16 20\ncfn=func1\n"
 		      "calls=1 50\n16 400\ncfi=file2.c\ncfn=func2\ncalls=3 20\n16 400\n\n"
 		      "fn=func1\n51 100\ncfi=file2.c\ncfn=func2\ncalls=2 20\n51 300\n\n"
@@ -134,13 +128,12 @@ static void the_manuals_example(void **state)
 		      "fl=(2)\r\nfn=(3)\r\n-31 700\r\ntotals: 820\r\n");
 }
 
-static void places_are_where_code_was_inlined(void **state)
+TEST(places_are_where_code_was_inlined)
 {
 	struct profile *p = read_text(
 		"positions: instr line\nevents: Ir Dr\nob=(1) /bin/a\nfl=(1) a.c\nfn=(1) f\n"
 		"0x10 3 1 1\nfi=(2) b.h\n+4 7 2\nfe=(1)\n+0x4 4 3\nfn=(2) g\n0x20 9 4\n");
 
-	(void)state;
 	assert_int_equal(p->metric_count, 2);
 	assert_int_equal(p->total[0], 10);
 	assert_int_equal(p->total[1], 1);
@@ -195,11 +188,10 @@ static void take_places(const struct profile *p, int64_t sum[3][2][PLACES])
 	}
 }
 
-static void places_are_found_in_any_order(void **state)
+TEST(places_are_found_in_any_order)
 {
 	static int64_t sum[3][2][PLACES];
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		struct random r = random_from(seed);
 		struct strbuf text = {0};
@@ -215,13 +207,12 @@ static void places_are_found_in_any_order(void **state)
 	}
 }
 
-static void ids_are_of_three_spaces(void **state)
+TEST(ids_are_of_three_spaces)
 {
 	struct profile *p = read_text("events: Ir\nob=(1) /lib/o\nfl=(1) file\nfn=(1) f\n1 1\n"
 				      "cob=(2) ???\ncfi=(2) ???\ncfn=(2) ???\ncalls=1 1\n1 5\n"
 				      "cfn=(1)\ncalls=2 1\n1 6\nfn=(9)\n1 1\n");
 
-	(void)state;
 	assert_int_equal(cost(p, "f", "[unknown]", 1), 5);
 	/* The callee's object and file are the caller's again. */
 	assert_int_equal(cost(p, "f", "f", 2), 6);
@@ -246,9 +237,8 @@ static const char *const others[] = {"fn=(1) f\n", "fn=(1)\n", "fn=(2)\n", "fn=(
 
 #define ANY(r, list) ((list)[random_below((r), ARRAY_SIZE(list))])
 
-static void every_kind_of_line_is_read_alike(void **state)
+TEST(every_kind_of_line_is_read_alike)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 2000; seed++) {
 		struct random r = random_from(seed);
 		struct strbuf text = {0};
@@ -271,14 +261,13 @@ static void every_kind_of_line_is_read_alike(void **state)
 	}
 }
 
-static void units_and_formulas_make_metrics(void **state)
+TEST(units_and_formulas_make_metrics)
 {
 	struct profile *p =
 		read_text("creator: xdebug 3\nevent: Both = Time_ + 2\n"
 			  "event: CEst = Ir + 10 L1m : Estimation\nevent: sysTime : (elapsed us)\n"
 			  "events: Ir L1m Time_(10ns) sysTime\nfn=f\n1 5 2 3 4\n2 1 0 -2\n");
 
-	(void)state;
 	assert_int_equal(p->metric_count, 5);
 	assert_true(str_equal(profile_string(p, p->metrics[2].name), STR("Time")));
 	assert_true(str_equal(profile_string(p, p->metrics[2].unit), STR("ns")));
@@ -289,20 +278,19 @@ static void units_and_formulas_make_metrics(void **state)
 	profile_destroy(p);
 }
 
-static void parts_are_summed_and_checked(void **state)
+TEST(parts_are_summed_and_checked)
 {
 	struct profile *p = read_text("version: 1\npart: 1\nthread: 1\nevents: Ir\nsummary: 3\n"
 				      "fn=f\n1 3\ntotals: 3\npart: 1\nthread: 2\nevents: Ir\n"
 				      "summary: 5\nfn=f\n1 4\ntotals: 5\n");
 
-	(void)state;
 	assert_int_equal(p->total[0], 7);
 	assert_true(has_note(p, NOTE_INFO, "all parts and threads"));
 	assert_true(has_note(p, NOTE_INFO, "a total in the file differs"));
 	profile_destroy(p);
 }
 
-static void functions_without_names_have_modules(void **state)
+TEST(functions_without_names_have_modules)
 {
 	struct profile *p =
 		read_text("events: Ir\nob=(1) /lib/a.so\nfn=(1) 0x0000000000001050\n1 2\n"
@@ -310,7 +298,6 @@ static void functions_without_names_have_modules(void **state)
 			  "1 5\ncob=(3) ???\ncfn=(3) 0x0000000004838030\ncalls=2 1\n1 6\n"
 			  "cfn=(4) 0x1050\ncalls=3 1\n1 7\ncfn=(1)\ncalls=4 1\n1 8\n");
 
-	(void)state;
 	assert_int_equal(own(p, "[a.so+0x1050]", 0), 2);
 	assert_int_equal(cost(p, "[a.so+0x1050]", "[b.so+0x0]'2", 1), 5);
 	/* An address in no load object, and what is no address, but somebody's name. */
@@ -321,7 +308,7 @@ static void functions_without_names_have_modules(void **state)
 }
 
 /* Of calls that cost more than all there is. */
-static void what_is_above_the_total_is_counted(void **state)
+TEST(what_is_above_the_total_is_counted)
 {
 	struct profile *p = read_text("events: Ir\nfn=f\n1 10\ncfn=g\ncalls=1 1\n1 30\n"
 				      "fn=g\n1 10\n");
@@ -329,31 +316,28 @@ static void what_is_above_the_total_is_counted(void **state)
 	const struct functions *f =
 		functions_analyse(entity_tree_of(p, LEVEL_FUNCTION, (metric_id){0}, arena), arena);
 
-	(void)state;
 	assert_int_equal(f->count, 2);
 	assert_int_equal(f->above_count, 1);
 	arena_destroy(arena);
 	profile_destroy(p);
 }
 
-static void pprofs_weights_are_no_calls(void **state)
+TEST(pprofs_weights_are_no_calls)
 {
 	struct profile *p = read_text("positions: instr line\nevents: cpu(ms)\nob=(1) x\n"
 				      "fl=(1) a.go\nfn=(1) f\n0x10 7 30\ncfn=(2) g\n"
 				      "calls=4 0x20 9\n* * 4\n");
 
-	(void)state;
 	assert_int_equal(p->total[0], 30000000);
 	assert_int_equal(cost(p, "f", "g", 0), 4000000);
 	profile_destroy(p);
 }
 
-static void bad_lines_are_told(void **state)
+TEST(bad_lines_are_told)
 {
 	struct profile *p = read_text("events: Ir\nfn=f\n1 5\n1 x\n1 5 6\nwhat\n+ 1\ncalls=\n"
 				      "-2 1\ncalls=1 1\nfn=g\n1 1.5\n2 1\ncalls=1 1");
 
-	(void)state;
 	assert_int_equal(p->total[0], 8);
 	assert_true(has_note(p, NOTE_BAD_RECORD, "skipped: lines 4, 5, 6, 7, 8, 9, 11"));
 	assert_true(has_note(p, NOTE_GUESSED, "fraction"));
@@ -361,7 +345,7 @@ static void bad_lines_are_told(void **state)
 	profile_destroy(p);
 }
 
-static void files_of_nothing_are_errors(void **state)
+TEST(files_of_nothing_are_errors)
 {
 	static const char *const files[][2] = {
 		{"# callgrind format\nfn=f\n1 1\n", "no 'events:' line"},
@@ -369,7 +353,6 @@ static void files_of_nothing_are_errors(void **state)
 		{"events: Ir\nfn=f\n1 9223372036854775807\n1 1\n", "exceeds 64 bits"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		struct profile *p = NULL;
 		struct error *err = try_read(files[i][0], &p);
@@ -383,12 +366,11 @@ static void files_of_nothing_are_errors(void **state)
 }
 
 /* Lines with a new place each, of as little text as can be. */
-static void memory_is_bounded(void **state)
+TEST(memory_is_bounded)
 {
 	const size_t lines = (size_t)1 << 20;
 	struct strbuf text = {0};
 
-	(void)state;
 	strbuf_add(&text, STR("events: Ir\nfn=f\n"));
 	for (size_t i = 0; i < lines; i++)
 		strbuf_add(&text, STR("+1 1\n"));
@@ -447,9 +429,8 @@ static void check_functions(const struct profile *p, const struct profile *q)
 	arena_destroy(arena);
 }
 
-static void profiles_come_back(void **state)
+TEST(profiles_come_back)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		struct random r = random_from(seed);
 		struct random_shape shape = random_shape_any(&r);
@@ -467,7 +448,7 @@ static void profiles_come_back(void **state)
 	}
 }
 
-static void costs_come_back(void **state)
+TEST(costs_come_back)
 {
 	struct profile *p =
 		read_text("positions: instr line\nevents: Ir Dr\nob=/bin/a\nfl=a.c\nfn=f\n"
@@ -475,7 +456,6 @@ static void costs_come_back(void **state)
 			  "0x14 4 40 2\nob=/lib/l\nfl=l.c\nfn=g\nfi=l.h\n0x4 9 40 2\n");
 	struct profile *q = again(p);
 
-	(void)state;
 	assert_int_equal(q->total[1], p->total[1]);
 	assert_int_equal(cost(q, "f", "g", 3), 40);
 	assert_int_equal(q->frames[0].obj_addr, 0x10);

@@ -3,16 +3,11 @@
  * of a million levels.  Agreement with the plain slow implementation is tested in
  * test_properties.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "../slow/text_profile.h"
+#include "../unit.h"
 #include "analysis/calltree.h"
 #include "base/alloc.h"
 
@@ -40,48 +35,43 @@ static void expect(const char *lines, enum collapse collapse, const char *expect
 static const char six_stacks[] = "main r 1\nmain r s 1\nmain r r 1\nmain r r s 1\n"
 				 "main r r r 1\nmain r r r s 1\n";
 
-static void test_six_stacks_none(void **state)
+TEST(test_six_stacks_none)
 {
-	(void)state;
 	expect(six_stacks, COLLAPSE_NONE,
 		"main 6 0 | -r 6 1 | --s 1 1 | --r 4 1 | ---s 1 1 | ---r 2 1 | ----s 1 1");
 }
 
 /* r calls only itself, so the three degrees that collapse agree. */
-static void test_six_stacks_collapsed(void **state)
+TEST(test_six_stacks_collapsed)
 {
-	(void)state;
 	for (enum collapse c = COLLAPSE_DIRECT; c < COLLAPSE_COUNT; c++)
 		expect(six_stacks, c, "main 6 0 | -r 6 3 | --s 1(2) 3 | --r...>1");
 }
 
 static const char long_cycle[] = "main a b c b a d c 1\n";
 
-static void test_long_cycle_full(void **state)
+TEST(test_long_cycle_full)
 {
-	(void)state;
 	expect(long_cycle, COLLAPSE_FULL,
 		"main 1 0 | -a 1 0 | --b 1 0 | ---c 1 0 | ----b...>2 | ---a...>1 | "
 		"--d 0(1) 0 | ---c 0(1) 1");
 }
 
 /* Each jump would lose a name: c on the way back to b, then b and c on the way back to a. */
-static void test_long_cycle_conservative(void **state)
+TEST(test_long_cycle_conservative)
 {
 	static const char plain[] = "main 1 0 | -a 1 0 | --b 1 0 | ---c 1 0 | ----b 1 0 | "
 				    "-----a 1 0 | ------d 1 0 | -------c 1 1";
 
-	(void)state;
 	expect(long_cycle, COLLAPSE_CONSERVATIVE, plain);
 	expect(long_cycle, COLLAPSE_DIRECT, plain);
 	expect(long_cycle, COLLAPSE_NONE, plain);
 }
 
-static void test_two_names_in_turn(void **state)
+TEST(test_two_names_in_turn)
 {
 	static const char stack[] = "main a b a b 1\n";
 
-	(void)state;
 	expect(stack, COLLAPSE_NONE, "main 1 0 | -a 1 0 | --b 1 0 | ---a 1 0 | ----b 1 1");
 	expect(stack, COLLAPSE_DIRECT, "main 1 0 | -a 1 0 | --b 1 0 | ---a 1 0 | ----b 1 1");
 	expect(stack, COLLAPSE_CONSERVATIVE, "main 1 0 | -a 1 0 | --b 1 1 | ---a 1 0 | ----b...>2");
@@ -89,32 +79,28 @@ static void test_two_names_in_turn(void **state)
 }
 
 /* After a jump b is met again on the way: it stays direct, only what is new is indirect. */
-static void test_first_arrival_decides(void **state)
+TEST(test_first_arrival_decides)
 {
-	(void)state;
 	expect("main a b a b c 1\n", COLLAPSE_FULL,
 		"main 1 0 | -a 1 0 | --b 1 0 | ---a...>1 | ---c 0(1) 1");
 }
 
 /* The root may be where a jump goes: it is a function like any other. */
-static void test_jump_to_first_frame(void **state)
+TEST(test_jump_to_first_frame)
 {
-	(void)state;
 	expect("f g f 1\nf g 2\n", COLLAPSE_FULL, "f 3 1 | -g 3 2 | --f...>0");
 }
 
-static void test_several_roots(void **state)
+TEST(test_several_roots)
 {
-	(void)state;
 	expect("main a 1\nthread a a 1\na 1\n", COLLAPSE_FULL,
 		"main 1 0 | -a 1 1 | thread 1 0 | -a 1 1 | --a...>3 | a 1 1");
 }
 
-static void test_order_by_weight(void **state)
+TEST(test_order_by_weight)
 {
 	struct profile *p = text_profile("m x x 9\nm c 2\nm a 1\nm b 2\nm a m 1\nm d 7\nm d c 1\n");
 
-	(void)state;
 	expect_tree(p, COLLAPSE_FULL, CALLTREE_BY_WEIGHT,
 		"m 23 1 | -x 9 9 | --x...>1 | -d 8 7 | --c 1 1 | -a 2 1 | --m...>0 | "
 		"-b 2 2 | -c 2 2");
@@ -122,11 +108,10 @@ static void test_order_by_weight(void **state)
 }
 
 /* A direct stub of a weighs more than child b, but has no counts of its own: stubs come last. */
-static void test_stubs_last_by_weight(void **state)
+TEST(test_stubs_last_by_weight)
 {
 	struct profile *p = text_profile("m a a 5\nm a b 1\nm a m 1\n");
 
-	(void)state;
 	expect_tree(p, COLLAPSE_FULL, CALLTREE_BY_WEIGHT,
 		"m 7 1 | -a 7 5 | --b 1 1 | --a...>1 | --m...>0");
 	expect_tree(p, COLLAPSE_FULL, CALLTREE_FIRST_SEEN,
@@ -135,15 +120,13 @@ static void test_stubs_last_by_weight(void **state)
 }
 
 /* One name in two load objects is two functions. */
-static void test_identity(void **state)
+TEST(test_identity)
 {
-	(void)state;
 	expect("one:f two:f one:f 1\n", COLLAPSE_FULL, "f 1 1 | -f 1 0 | --f...>0");
 }
 
-static void test_zero_rows_left_out(void **state)
+TEST(test_zero_rows_left_out)
 {
-	(void)state;
 	expect("m a 0\nm b 1\n", COLLAPSE_FULL, "m 1 0 | -b 1 1");
 	expect("m a 2\nm a b 0\nm a a 0\n", COLLAPSE_FULL, "m 2 0 | -a 2 2");
 	expect("m a 0\n", COLLAPSE_NONE, "");
@@ -154,7 +137,7 @@ static void test_zero_rows_left_out(void **state)
 	expect("m a m b 3\nm a m c -3\nm 1\n", COLLAPSE_FULL, "m 1 1 | -b 0(3) 3 | -c 0(-3) -3");
 }
 
-static void test_stub_figures(void **state)
+TEST(test_stub_figures)
 {
 	struct profile *p = text_profile("m r 4\nm r r 2\nm r r r r 3\nm r r s r r 5\n");
 	struct arena *arena = arena_create();
@@ -162,7 +145,6 @@ static void test_stub_figures(void **state)
 	struct calltree *t =
 		calltree_analyse(tree, COLLAPSE_FULL, CALLTREE_FIRST_SEEN, NULL, arena);
 
-	(void)state;
 	/* m | r | r... | s | r...: the stub below s is another one than that below r. */
 	assert_int_equal(t->count, 5);
 	assert_true(t->rows[2].is_stub);
@@ -210,13 +192,12 @@ static const struct calltree *analyse(
 #define DEEP 1000000
 #endif
 
-static void test_million_deep_recursion(void **state)
+TEST(test_million_deep_recursion)
 {
 	static const size_t rows[] = {DEEP, 2, 2, 2};
 	uint32_t *chain = xcalloc(DEEP, sizeof(*chain));
 	struct profile *p = numbered_profile(1, chain, DEEP);
 
-	(void)state;
 	for (enum collapse c = COLLAPSE_NONE; c < COLLAPSE_COUNT; c++) {
 		struct arena *arena = arena_create();
 		const struct calltree *t = analyse(p, c, arena);
@@ -232,11 +213,10 @@ static void test_million_deep_recursion(void **state)
 }
 
 /* Half a million different names, then the same once more: each of the second half looks up. */
-static void test_million_deep_names(void **state)
+TEST(test_million_deep_names)
 {
 	uint32_t *chain = xcalloc(DEEP, sizeof(*chain));
 
-	(void)state;
 	for (uint32_t i = 0; i < DEEP; i++)
 		chain[i] = i % (DEEP / 2);
 	struct profile *p = numbered_profile(DEEP / 2, chain, DEEP);
@@ -251,14 +231,13 @@ static void test_million_deep_names(void **state)
 }
 
 /* 1, 2 1, 3 1 2, 4 1 2 3 …: no jump keeps all names, so k names stand k(k+1)/2 deep. */
-static void test_conservative_depth_bound(void **state)
+TEST(test_conservative_depth_bound)
 {
 	enum { NAMES = 1000, DEPTH = NAMES * (NAMES + 1) / 2 };
 	uint32_t *chain = xcalloc(DEPTH + 1, sizeof(*chain));
 	struct arena *arena = arena_create();
 	size_t depth = 0;
 
-	(void)state;
 	for (uint32_t k = 0; k < NAMES; k++) {
 		chain[depth++] = k;
 		for (uint32_t i = 0; i < k; i++)

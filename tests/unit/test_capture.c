@@ -2,16 +2,13 @@
  * Capture files: what was recorded is what is read.
  */
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "../capture_files.h"
+#include "../unit.h"
 #include "record/samples/sample_labels.h"
 
 static const struct random_capture_options small = {
@@ -42,9 +39,8 @@ static void round_trip(const struct random_capture_options *options, size_t samp
 	random_capture_deinit(&r);
 }
 
-static void test_round_trip(void **state)
+TEST(test_round_trip)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 40; seed++) {
 		struct random_capture_options o = small;
 		o.seed = seed;
@@ -57,22 +53,20 @@ static void test_round_trip(void **state)
 }
 
 /* Large enough to be rewritten in several chunks of samples. */
-static void test_round_trip_rewritten(void **state)
+TEST(test_round_trip_rewritten)
 {
 	struct random_capture_options o = small;
 
-	(void)state;
 	o.functions = 2000;
 	o.depth = 30;
 	round_trip(&o, getenv("SANITIZED") ? 70000 : 150000, true);
 }
 
 /* A recorder that finds time to flush only once in a while. */
-static void test_round_trip_deep(void **state)
+TEST(test_round_trip_deep)
 {
 	struct random_capture_options o = small;
 
-	(void)state;
 	o.functions = 3;
 	o.depth = 70000;
 	o.turnover = 100;
@@ -125,12 +119,11 @@ static void write_mixture(struct capture_writer *w)
 	add_chain(w, 0, 0x1000);
 }
 
-static void test_mixture(void **state)
+TEST(test_mixture)
 {
 	char *path = capture_file_path("mixture.prof");
 	struct capture_writer *w;
 
-	(void)state;
 	assert_null(capture_writer_create(path, &w));
 	write_mixture(w);
 	assert_null(capture_writer_finish(w, NULL));
@@ -164,13 +157,12 @@ static void test_mixture(void **state)
 }
 
 /* A file is finished while writing goes on in a copy, as for names that may not be had. */
-static void test_secured(void **state)
+TEST(test_secured)
 {
 	char *path = capture_file_path("secured.prof"), *named = capture_file_path("named.prof");
 	struct capture_writer *w;
 	bool is_whole;
 
-	(void)state;
 	assert_null(capture_writer_create(path, &w));
 	write_mixture(w);
 	assert_null(capture_writer_secure(w, named, STR("names are left out"), &is_whole));
@@ -196,13 +188,12 @@ static void test_secured(void **state)
 }
 
 /* There is no room for a second file. */
-static void test_secured_alone(void **state)
+TEST(test_secured_alone)
 {
 	char *path = capture_file_path("alone.prof"), *named = capture_file_path("none/named.prof");
 	struct capture_writer *w;
 	bool is_whole;
 
-	(void)state;
 	assert_null(capture_writer_create(path, &w));
 	write_mixture(w);
 	struct error *err = capture_writer_secure(w, named, STR("names are left out"), &is_whole);
@@ -225,12 +216,11 @@ static void test_secured_alone(void **state)
 	free(named);
 }
 
-static void test_stats_and_notes(void **state)
+TEST(test_stats_and_notes)
 {
 	char *path = capture_file_path("stats.prof");
 	struct capture_writer *w;
 
-	(void)state;
 	assert_null(capture_writer_create(path, &w));
 	write_mixture(w);
 	capture_writer_string(w, CAPTURE_COMMAND, (struct str){"./prog\0a b\0", 11});
@@ -268,7 +258,7 @@ static const char *first_note(const struct profile *p, enum note_kind kind)
 }
 
 /* Functions told by their start are functions, not foreign code, but no names. */
-static void test_functions_without_names(void **state)
+TEST(test_functions_without_names)
 {
 	const struct capture_symbol_frame start = {
 		.function = STR("[prog+0x2000]"), .is_nameless = true};
@@ -276,7 +266,6 @@ static void test_functions_without_names(void **state)
 	struct capture_writer *w;
 	const int64_t weight = 1;
 
-	(void)state;
 	for (uint64_t all = 0; all < 2; all++) {
 		assert_null(capture_writer_create(path, &w));
 		capture_writer_metric(w, 0, STR("cpu-time"), STR("ns"));
@@ -312,7 +301,7 @@ static uint32_t name_label(struct sample_labels *labels, const char *name)
 }
 
 /* CPUs, control groups and wakers are labels, shown in the order in which they came first. */
-static void test_labels(void **state)
+TEST(test_labels)
 {
 	static const struct {
 		const char *group; /* NULL: not known */
@@ -336,7 +325,6 @@ static void test_labels(void **state)
 	struct capture_writer *w;
 	const int64_t weight = 1;
 
-	(void)state;
 	assert_null(capture_writer_create(path, &w));
 	sample_labels_init(&labels, w);
 	capture_writer_metric(w, 0, STR("cpu-time"), STR("ns"));
@@ -380,13 +368,12 @@ static void test_labels(void **state)
 }
 
 /* A recording without a sample is a profile without one. */
-static void test_empty(void **state)
+TEST(test_empty)
 {
-	(void)state;
 	round_trip(&small, 0, false);
 }
 
-static void test_long_names(void **state)
+TEST(test_long_names)
 {
 	char *path = capture_file_path("long.prof");
 	struct capture_writer *w;
@@ -394,7 +381,6 @@ static void test_long_names(void **state)
 	struct capture_symbol_frame frames[1000];
 	const int64_t weight = 1;
 
-	(void)state;
 	memset(name, 'x', 100000);
 	for (size_t i = 0; i < 1000; i++)
 		frames[i] = (struct capture_symbol_frame){
@@ -449,7 +435,7 @@ static struct profile *counted_events(uint64_t lost, uint64_t counted)
 }
 
 /* What was lost of a metric, and what its samples do not stand for, are notes. */
-static void test_counts_of_metrics(void **state)
+TEST(test_counts_of_metrics)
 {
 	static const struct {
 		uint64_t lost, counted, guessed;
@@ -460,7 +446,6 @@ static void test_counts_of_metrics(void **state)
 		{1, UINT64_MAX, 33},	/* not known any more: the last value holds */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct profile *p = counted_events(rows[i].lost, rows[i].counted);
 		metric_id faults;
@@ -476,7 +461,7 @@ static void test_counts_of_metrics(void **state)
 int main(void);
 
 /* A recorder that was killed wrote no names down: those of this machine's files are used. */
-static void test_names_from_this_machine(void **state)
+TEST(test_names_from_this_machine)
 {
 	char *path = capture_file_path("local.prof"), *cache = capture_file_path("cache");
 	char program[4096];
@@ -484,7 +469,6 @@ static void test_names_from_this_machine(void **state)
 	uintptr_t slide = 0;
 	const int64_t weight = 1;
 
-	(void)state;
 	assert_int_equal(setenv("XDG_CACHE_HOME", cache, 1), 0);
 	ssize_t size = readlink("/proc/self/exe", program, sizeof(program));
 	assert_true(size > 0);

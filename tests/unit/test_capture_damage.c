@@ -2,17 +2,14 @@
  * Capture files that are cut, damaged or hostile: what is good in them is read, what is not is
  * told, and nothing crashes.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "../capture_files.h"
+#include "../unit.h"
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/wire.h"
@@ -199,13 +196,12 @@ static void add_file_header(struct strbuf *file, struct capture_packer **packer)
 }
 
 /* A chunk type, a fact, a field of a row and a counter that this version does not know. */
-static void test_from_the_future(void **state)
+TEST(test_from_the_future)
 {
 	struct capture_packer *packer;
 	struct strbuf file = {0}, raw = {0}, row = {0};
 	char *message;
 
-	(void)state;
 	add_file_header(&file, &packer);
 	capture_pack_chunk(packer, (enum capture_chunk_type)200, STR("whatever"), &file);
 	wire_put_str(&raw, STR("\x3f\x05later"));
@@ -235,13 +231,12 @@ static void test_from_the_future(void **state)
 	strbuf_deinit(&row);
 }
 
-static void test_not_ours(void **state)
+TEST(test_not_ours)
 {
 	struct capture_packer *packer;
 	struct strbuf file = {0};
 	char *message;
 
-	(void)state;
 	assert_null(capture_read_bytes("hello", 5, &message));
 	assert_non_null(strstr(message, "test.prof: at offset 0x0"));
 	free(message);
@@ -261,7 +256,7 @@ static void test_not_ours(void **state)
 }
 
 /* Zeros compress a thousandfold: the writer stores them as they are before the reader objects. */
-static void test_expansion_is_limited(void **state)
+TEST(test_expansion_is_limited)
 {
 	struct capture_packer *packer;
 	struct strbuf file = {0};
@@ -270,7 +265,6 @@ static void test_expansion_is_limited(void **state)
 	struct capture_chunk chunk;
 	size_t count = 0;
 
-	(void)state;
 	add_file_header(&file, &packer);
 	for (int i = 0; i < 8; i++)
 		capture_pack_chunk(
@@ -304,13 +298,12 @@ static void test_expansion_is_limited(void **state)
 }
 
 /* A recorder that is killed leaves a file that lacks only what waited. */
-static void test_killed(void **state)
+TEST(test_killed)
 {
 	char *path = capture_file_path("killed.prof");
 	struct random_capture r;
 	int status;
 
-	(void)state;
 	random_capture_init(&r, &tiny);
 	pid_t pid = fork();
 	if (pid == 0) {

@@ -3,15 +3,12 @@
  * written by this program, as `test_capture_fixture --write FILE`, when version 1 was made; it is
  * never written again, only compared with what the same recording is now.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "../capture_files.h"
+#include "../unit.h"
 #include "base/alloc.h"
 
 static const struct random_capture_options version_1 = {
@@ -70,14 +67,13 @@ static void expect_version_1(struct random_capture *r, const struct profile *p)
 	assert_int_equal(p->note_count, 1);
 }
 
-static void test_version_1(void **state)
+TEST(test_version_1)
 {
 	const char *root = getenv("SOURCE_ROOT");
 	char *path = xasprintf("%s/tests/fixtures/capture-v1.prof", root ? root : ".");
 	char *now = capture_file_path("now.prof");
 	struct random_capture r;
 
-	(void)state;
 	random_capture_init(&r, &version_1);
 	record(&r, now);
 	struct profile *p = capture_read_file(now);

@@ -4,9 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "../capture_files.h"
+#include "../unit.h"
 #include "base/alloc.h"
 
 static const struct random_capture_options options = {
@@ -49,14 +46,13 @@ static void expect_file(const char *path, const char *text)
 	file_bytes_deinit(&bytes);
 }
 
-static void test_old_file_is_kept(void **state)
+TEST(test_old_file_is_kept)
 {
 	char *path = capture_file_path("kept.prof"), *old = capture_file_path("kept.prof.old");
 	struct capture_writer *w;
 	struct stat st;
 	uint64_t size;
 
-	(void)state;
 	put_file(path, "first");
 	assert_null(capture_writer_create(path, &w));
 	assert_null(capture_writer_finish(w, &size));
@@ -74,12 +70,11 @@ static void test_old_file_is_kept(void **state)
 	free(old);
 }
 
-static void test_rewriting_keeps_the_mode(void **state)
+TEST(test_rewriting_keeps_the_mode)
 {
 	struct random_capture r;
 	struct stat st;
 
-	(void)state;
 	random_capture_init(&r, &options);
 	char *path = capture_make_file(&r, "mode.prof", 5000, false);
 	assert_int_equal(stat(path, &st), 0);
@@ -98,12 +93,11 @@ static void expect_refused(const char *path, const char *words)
 	error_destroy(err);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	char *folder = capture_file_path("folder"), *link = capture_file_path("link.prof");
 	char *victim = capture_file_path("victim"), *none = capture_file_path("no/such/x.prof");
 
-	(void)state;
 	assert_int_equal(mkdir(folder, 0700), 0);
 	put_file(victim, "precious");
 	assert_int_equal(symlink(victim, link), 0);
@@ -142,14 +136,13 @@ static void expect_failure(struct capture_writer *w, int code)
 }
 
 /* With SIGXFSZ at its default, which would end us. */
-static void test_file_size_limit(void **state)
+TEST(test_file_size_limit)
 {
 	char *path = capture_file_path("limit.prof");
 	struct rlimit before, limit;
 	struct random_capture r;
 	struct capture_writer *w;
 
-	(void)state;
 	random_capture_init(&r, &options);
 	signal(SIGXFSZ, SIG_DFL);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -172,12 +165,11 @@ static void test_file_size_limit(void **state)
 	free(path);
 }
 
-static void test_full_device(void **state)
+TEST(test_full_device)
 {
 	struct random_capture r;
 	struct capture_writer *w;
 
-	(void)state;
 	random_capture_init(&r, &options);
 	assert_null(capture_writer_create("/dev/full", &w));
 	record_until_failure(&r, w);
@@ -185,7 +177,7 @@ static void test_full_device(void **state)
 	random_capture_deinit(&r);
 }
 
-static void test_full_disk(void **state)
+TEST(test_full_disk)
 {
 	struct random_capture r;
 	struct capture_writer *w;
@@ -193,7 +185,6 @@ static void test_full_disk(void **state)
 	char *mount = xasprintf("mount -t tmpfs -o size=16k none %s 2>/dev/null", folder);
 	char *umount = xasprintf("umount %s", folder);
 
-	(void)state;
 	assert_int_equal(mkdir(folder, 0700), 0);
 	if (geteuid() == 0 && system(mount) == 0) {
 		random_capture_init(&r, &options);
@@ -216,13 +207,12 @@ static void test_full_disk(void **state)
 }
 
 /* To a reader that goes away; with SIGPIPE at its default. */
-static void test_broken_pipe(void **state)
+TEST(test_broken_pipe)
 {
 	char *path = capture_file_path("pipe");
 	struct random_capture r;
 	struct capture_writer *w;
 
-	(void)state;
 	signal(SIGPIPE, SIG_DFL);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	int fd = open(path, O_RDONLY | O_NONBLOCK);
@@ -236,13 +226,12 @@ static void test_broken_pipe(void **state)
 	free(path);
 }
 
-static void test_standard_output(void **state)
+TEST(test_standard_output)
 {
 	char *path = capture_file_path("stdout.prof");
 	struct random_capture r;
 	int status;
 
-	(void)state;
 	random_capture_init(&r, &options);
 	fflush(stdout);
 	pid_t pid = fork();

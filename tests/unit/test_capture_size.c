@@ -3,15 +3,12 @@
  * call graph is of a compiler's kind: 8,000 functions, stacks 40 deep, 9 nodes that were never seen
  * before in every sample.  Times are printed, and not insisted on: the machine may be busy.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "../capture_files.h"
+#include "../unit.h"
 
 static const struct random_capture_options compiler = {
 	.seed = 1,
@@ -60,28 +57,25 @@ static double measure(const struct random_capture_options *options, size_t sampl
 	return bytes;
 }
 
-static void test_compiler(void **state)
+TEST(test_compiler)
 {
-	(void)state;
 	assert_true(measure(&compiler, 5000) <= 20);
 	assert_true(measure(&compiler, 20000) <= 14);
 }
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
 	struct random_capture_options o = compiler;
 
-	(void)state;
 	o.threads = 8;
 	assert_true(measure(&o, 20000) <= 16);
 }
 
 /* A million samples of a program whose stacks have all been seen early on. */
-static void test_million(void **state)
+TEST(test_million)
 {
 	struct random_capture_options o = compiler;
 
-	(void)state;
 	o.functions = 20;
 	o.turnover = 1;
 	assert_true(measure(&o, 1000000) <= 4);

@@ -2,14 +2,11 @@
  * STACKS chunks by themselves: what was encoded is decoded, wherever frames are found, and numbers
  * that a file may give to frames cost no memory.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "formats/sonde/layout/capture_stacks.h"
 #include "base/wire.h"
+#include "../unit.h"
 
 enum { FRAMES = 40000, NODES = 50000 };
 
@@ -40,7 +37,7 @@ static void decode(struct capture_stacks *s, const struct strbuf *payload)
 }
 
 /* All frames are in the first chunk; nodes in chunks of any size, most smaller than the frames. */
-static void test_chunks_of_any_size(void **state)
+TEST(test_chunks_of_any_size)
 {
 	struct capture_stacks_encoder *e = capture_stacks_encoder_create();
 	struct capture_node *nodes = xcalloc(NODES + 1, sizeof(*nodes));
@@ -49,7 +46,6 @@ static void test_chunks_of_any_size(void **state)
 	uint32_t handles[FRAMES], first = 1;
 	uint64_t seed = 1;
 
-	(void)state;
 	for (uint32_t i = 0; i < FRAMES; i++)
 		handles[i] = capture_stacks_frame(e, (struct capture_frame){0, 16 * i});
 	while (first <= NODES) {
@@ -99,12 +95,11 @@ static void put_high_frames(struct strbuf *out)
 	put_column(out, "\x00", 1);
 }
 
-static void test_high_numbers_cost_no_memory(void **state)
+TEST(test_high_numbers_cost_no_memory)
 {
 	struct capture_stacks s = {0};
 	struct strbuf payload = {0};
 
-	(void)state;
 	put_high_frames(&payload);
 	decode(&s, &payload);
 	assert_int_equal(s.nodes.count, 3);

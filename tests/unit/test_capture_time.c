@@ -1,13 +1,8 @@
 /*
  * The notes about a recording's time.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -15,6 +10,7 @@
 #include "formats/sonde/layout/capture_stray.h"
 #include "model/profile.h"
 #include "formats/sonde/capture_time.h"
+#include "../unit.h"
 
 #define SECOND	 UINT64_C(1000000000)
 #define INTERVAL UINT64_C(1000000)
@@ -65,9 +61,8 @@ static void expect(enum note_kind kind, uint64_t count, const char *text)
 	assert_memory_equal(is.data, text, is.size);
 }
 
-static void nothing_is_said_of_what_is_whole(void **state)
+TEST(nothing_is_said_of_what_is_whole)
 {
-	(void)state;
 	/* So little is missing of most. */
 	whole.sampled_ns = SECOND * 985 / 1000;
 	counters[CAPTURE_UNSAMPLED_KERNEL_NS] = SECOND / 200;
@@ -79,9 +74,8 @@ static void nothing_is_said_of_what_is_whole(void **state)
 	assert_int_equal(profile->note_count, 0);
 }
 
-static void what_is_not_known_is_not_missing(void **state)
+TEST(what_is_not_known_is_not_missing)
 {
-	(void)state;
 	whole = (struct capture_time){
 		.counters = counters, .cpu_ns = UINT64_MAX, .interval_ns = UINT64_MAX};
 	counters[CAPTURE_UNREACHED_NS] = SECOND;
@@ -92,9 +86,8 @@ static void what_is_not_known_is_not_missing(void **state)
 }
 
 /* A program so short that its start is all. */
-static void of_little_time_nothing_is_said(void **state)
+TEST(of_little_time_nothing_is_said)
 {
-	(void)state;
 	whole.cpu_ns = whole.sampled_ns = SECOND / 1000;
 	counters[CAPTURE_UNREACHED_NS] = SECOND / 2000;
 	counters[CAPTURE_UNSAMPLED_KERNEL_NS] = SECOND / 2000;
@@ -102,9 +95,8 @@ static void of_little_time_nothing_is_said(void **state)
 	assert_int_equal(profile->note_count, 0);
 }
 
-static void kernel_time(void **state)
+TEST(kernel_time)
 {
-	(void)state;
 	counters[CAPTURE_UNSAMPLED_KERNEL_NS] = SECOND / 4;
 	make_notes(&whole);
 	expect(NOTE_LOST, 1,
@@ -112,9 +104,8 @@ static void kernel_time(void **state)
 		"could not be sampled");
 }
 
-static void unreached_time_is_not_missing_too(void **state)
+TEST(unreached_time_is_not_missing_too)
 {
-	(void)state;
 	whole.sampled_ns = SECOND / 2;
 	counters[CAPTURE_UNREACHED_NS] = SECOND / 2;
 	make_notes(&whole);
@@ -123,9 +114,8 @@ static void unreached_time_is_not_missing_too(void **state)
 		"library was not: it is not known where");
 }
 
-static void causes_that_were_seen_are_told(void **state)
+TEST(causes_that_were_seen_are_told)
 {
-	(void)state;
 	whole.sampled_ns = SECOND / 2;
 	counters[CAPTURE_UNREACHED_NS] = SECOND / 2;
 	counters[CAPTURE_STRAY_NS + CAPTURE_STRAY_STATIC] = SECOND / 5;
@@ -138,9 +128,8 @@ static void causes_that_were_seen_are_told(void **state)
 }
 
 /* Looks may have counted more than the system did in the end. */
-static void causes_are_no_more_than_the_whole(void **state)
+TEST(causes_are_no_more_than_the_whole)
 {
-	(void)state;
 	whole.sampled_ns = SECOND / 2;
 	counters[CAPTURE_UNREACHED_NS] = SECOND / 2;
 	counters[CAPTURE_STRAY_NS + CAPTURE_STRAY_SECCOMP] = SECOND;
@@ -150,18 +139,16 @@ static void causes_are_no_more_than_the_whole(void **state)
 		"library was not: 0.500 s in threads under seccomp");
 }
 
-static void lost_samples_are_not_missing_too(void **state)
+TEST(lost_samples_are_not_missing_too)
 {
-	(void)state;
 	whole.sampled_ns = SECOND / 2;
 	counters[CAPTURE_LOST_RING] = 490;
 	make_notes(&whole);
 	assert_int_equal(profile->note_count, 0);
 }
 
-static void missing_time(void **state)
+TEST(missing_time)
 {
-	(void)state;
 	whole.sampled_ns = SECOND * 9 / 10;
 	make_notes(&whole);
 	expect(NOTE_LOST, 1,
@@ -169,9 +156,8 @@ static void missing_time(void **state)
 		"than the interval, or the clock was late");
 }
 
-static void one_estimate(void **state)
+TEST(one_estimate)
 {
-	(void)state;
 	counters[CAPTURE_ESTIMATED_BLOCKS] = 1;
 	counters[CAPTURE_ESTIMATED_NS] = SECOND;
 	make_notes(&whole);
@@ -180,9 +166,8 @@ static void one_estimate(void **state)
 		"it");
 }
 
-static void several_estimates(void **state)
+TEST(several_estimates)
 {
-	(void)state;
 	counters[CAPTURE_ESTIMATED_BLOCKS] = 7;
 	counters[CAPTURE_ESTIMATED_NS] = 20 * SECOND; /* more than all is all */
 	make_notes(&whole);
@@ -191,9 +176,8 @@ static void several_estimates(void **state)
 		"next to them");
 }
 
-static void time_without_a_stack(void **state)
+TEST(time_without_a_stack)
 {
-	(void)state;
 	whole.cut_ns = 4 * SECOND;
 	make_notes(&whole);
 	expect(NOTE_TRUNCATED, 1,
@@ -201,23 +185,23 @@ static void time_without_a_stack(void **state)
 		"be had, or not whole");
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+#define ROW(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(nothing_is_said_of_what_is_whole),
-		TEST(what_is_not_known_is_not_missing),
-		TEST(of_little_time_nothing_is_said),
-		TEST(kernel_time),
-		TEST(unreached_time_is_not_missing_too),
-		TEST(causes_that_were_seen_are_told),
-		TEST(causes_are_no_more_than_the_whole),
-		TEST(lost_samples_are_not_missing_too),
-		TEST(missing_time),
-		TEST(one_estimate),
-		TEST(several_estimates),
-		TEST(time_without_a_stack),
+		ROW(nothing_is_said_of_what_is_whole),
+		ROW(what_is_not_known_is_not_missing),
+		ROW(of_little_time_nothing_is_said),
+		ROW(kernel_time),
+		ROW(unreached_time_is_not_missing_too),
+		ROW(causes_that_were_seen_are_told),
+		ROW(causes_are_no_more_than_the_whole),
+		ROW(lost_samples_are_not_missing_too),
+		ROW(missing_time),
+		ROW(one_estimate),
+		ROW(several_estimates),
+		ROW(time_without_a_stack),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

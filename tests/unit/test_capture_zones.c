@@ -2,13 +2,11 @@
  * Zones in capture files: what is written comes back, through the rewriting of a finished file too,
  * and costs little.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "../capture_files.h"
+#include "../unit.h"
 #include "base/alloc.h"
 #include "formats/sonde/layout/capture_rows.h"
 #include "record/file/capture_compact.h"
@@ -191,12 +189,11 @@ static void expect_file(const char *path)
 	profile_destroy(p);
 }
 
-static void zones_come_back(void **state)
+TEST(zones_come_back)
 {
 	char *path = capture_file_path("zones.prof"), *plain = capture_file_path("plain.prof");
 	uint64_t with, without;
 
-	(void)state;
 	with = write_file(path, true);
 	expect_file(path);
 	without = write_file(plain, false);
@@ -208,11 +205,10 @@ static void zones_come_back(void **state)
 }
 
 /* The zone column alone, of samples whose zone changes at every third. */
-static void a_samples_zone_costs_less_than_a_byte(void **state)
+TEST(a_samples_zone_costs_less_than_a_byte)
 {
 	uint64_t size[2];
 
-	(void)state;
 	for (int zones = 0; zones < 2; zones++) {
 		char *path = capture_file_path("cost.prof");
 		struct capture_writer *w = begin(path);
@@ -226,7 +222,7 @@ static void a_samples_zone_costs_less_than_a_byte(void **state)
 }
 
 /* Zones far apart, in no order, more than are remembered. */
-static void any_zones_come_back(void **state)
+TEST(any_zones_come_back)
 {
 	enum { NODES = 1000, COUNT = 5000 };
 	char *path = capture_file_path("any.prof");
@@ -234,7 +230,6 @@ static void any_zones_come_back(void **state)
 	static uint32_t zones[COUNT];
 	const int64_t weight = 1;
 
-	(void)state;
 	for (uint32_t i = 0; i < NODES; i++)
 		capture_writer_node(w, zone_node(ZONES) + 1 + i, 0, 1, ZONES + 1 + i);
 	for (uint32_t i = 0; i < NODES; i++)
@@ -257,13 +252,12 @@ static void any_zones_come_back(void **state)
 }
 
 /* Stacks that are left out take no zones with them. */
-static void selected_files_keep_their_zones(void **state)
+TEST(selected_files_keep_their_zones)
 {
 	char *path = capture_file_path("selected.prof");
 	uint8_t fates[1 + 1 + ZONES];
 	uint64_t size;
 
-	(void)state;
 	(void)write_file(path, true);
 	memset(fates, CAPTURE_KEEPS, sizeof(fates));
 	fates[1] = CAPTURE_DROPS;
@@ -285,12 +279,11 @@ static void selected_files_keep_their_zones(void **state)
 }
 
 /* A file that was not finished has them, too, and names. */
-static void cut_files_have_zones(void **state)
+TEST(cut_files_have_zones)
 {
 	char *path = capture_file_path("cut.prof"), *message;
 	struct file_bytes bytes;
 
-	(void)state;
 	(void)write_file(path, true);
 	bytes = capture_file_bytes(path);
 	for (size_t size = bytes.size - 1; size > bytes.size / 2; size -= bytes.size / 40) {

@@ -1,17 +1,12 @@
 /*
  * Call frame information by hand: every instruction, encoding and oddity.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <dwarf.h>
 #include <string.h>
 
 #include "../cfi_bytes.h"
+#include "../unit.h"
 
 /* One function at 0x1000, 0x100 bytes, of that program. */
 #define ONE(...)                                                                                   \
@@ -44,13 +39,12 @@ static const struct cfi_slow_rule *slow_at(struct cfi_table *t, uint64_t obj_add
 	return cfi_table_slow(t, rule->slow);
 }
 
-static void test_prologue(void **state)
+TEST(test_prologue)
 {
 	struct cfi_table *t = ONE(DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16,
 		DW_CFA_offset | 6, 2, DW_CFA_advance_loc | 3, DW_CFA_def_cfa_register, 6,
 		DW_CFA_advance_loc1, 0x40, DW_CFA_def_cfa, 7, 8, DW_CFA_restore | 6);
 
-	(void)state;
 	expect(t, 0xfff, CFI_NONE, 0, 0);
 	expect(t, 0x1000, CFI_SP, 8, 0);
 	expect(t, 0x1001, CFI_SP, 16, -16);
@@ -65,7 +59,7 @@ static void test_prologue(void **state)
 	cfi_table_destroy(t);
 }
 
-static void test_locations(void **state)
+TEST(test_locations)
 {
 	struct cfi_table *t = ONE(DW_CFA_advance_loc1, 2, DW_CFA_def_cfa_offset, 16,
 		DW_CFA_advance_loc2, 2, 0, DW_CFA_def_cfa_offset, 24, DW_CFA_advance_loc4, 2, 0, 0,
@@ -73,7 +67,6 @@ static void test_locations(void **state)
 		DW_CFA_def_cfa_offset, 40, 0x1d, 1, 0, 0, 0, 0, 0, 0, 0, DW_CFA_def_cfa_offset, 48,
 		DW_CFA_advance_loc2, 0, 1, DW_CFA_def_cfa_offset, 56);
 
-	(void)state;
 	expect(t, 0x1001, CFI_SP, 8, 0);
 	expect(t, 0x1002, CFI_SP, 16, 0);
 	expect(t, 0x1004, CFI_SP, 24, 0);
@@ -86,14 +79,13 @@ static void test_locations(void **state)
 	cfi_table_destroy(t);
 }
 
-static void test_remember(void **state)
+TEST(test_remember)
 {
 	struct cfi_table *t = ONE(DW_CFA_def_cfa_offset, 64, DW_CFA_remember_state,
 		DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 8, DW_CFA_remember_state,
 		DW_CFA_advance_loc | 1, DW_CFA_def_cfa, 6, 16, DW_CFA_advance_loc | 1,
 		DW_CFA_restore_state, DW_CFA_advance_loc | 1, DW_CFA_restore_state);
 
-	(void)state;
 	expect(t, 0x1000, CFI_SP, 64, 0);
 	expect(t, 0x1001, CFI_SP, 8, 0);
 	expect(t, 0x1002, CFI_BP, 16, 0);
@@ -103,7 +95,7 @@ static void test_remember(void **state)
 }
 
 /* All ways to say that bp is at CFA - 16. */
-static void test_offsets(void **state)
+TEST(test_offsets)
 {
 	struct cfi_table *t = ONE(DW_CFA_offset_extended, 6, 2, DW_CFA_advance_loc | 1,
 		DW_CFA_same_value, 6, DW_CFA_advance_loc | 1, DW_CFA_offset_extended_sf, 6, 2,
@@ -112,7 +104,6 @@ static void test_offsets(void **state)
 		DW_CFA_def_cfa_sf, 6, 0x7e, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset_sf, 0x7d,
 		DW_CFA_GNU_args_size, 16, DW_CFA_GNU_window_save, DW_CFA_offset | 3, 3);
 
-	(void)state;
 	expect(t, 0x1000, CFI_SP, 8, -16);
 	expect(t, 0x1001, CFI_SP, 8, 0);
 	expect(t, 0x1002, CFI_SP, 8, -16);
@@ -124,7 +115,7 @@ static void test_offsets(void **state)
 	cfi_table_destroy(t);
 }
 
-static void test_registers_in_full(void **state)
+TEST(test_registers_in_full)
 {
 	struct cfi_table *t = ONE(DW_CFA_register, 16, 2, DW_CFA_advance_loc | 1,
 		DW_CFA_restore_extended, 16, DW_CFA_val_offset, 7, 2, DW_CFA_advance_loc | 1,
@@ -132,7 +123,6 @@ static void test_registers_in_full(void **state)
 		DW_CFA_advance_loc | 1, DW_CFA_register, 12, 60);
 	const struct cfi_slow_rule *r = slow_at(t, 0x1000);
 
-	(void)state;
 	assert_int_equal(r->how[16], CFI_REGISTER);
 	assert_int_equal(r->value[16], 2);
 	r = slow_at(t, 0x1001);
@@ -148,23 +138,21 @@ static void test_registers_in_full(void **state)
 	cfi_table_destroy(t);
 }
 
-static void test_outermost(void **state)
+TEST(test_outermost)
 {
 	struct cfi_table *t = ONE(DW_CFA_undefined, 16);
 
-	(void)state;
 	expect(t, 0x1000, CFI_END, 0, 0);
 	cfi_table_destroy(t);
 }
 
-static void test_expressions(void **state)
+TEST(test_expressions)
 {
 	static const uint8_t plt[] = {DW_CFA_def_cfa_expression, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a,
 		0x3b, 0x2a, 0x33, 0x24, 0x22};
 	struct cfi_bytes b = {.eh = true};
 	size_t bad;
 
-	(void)state;
 	cfi_bytes_cie(&b, false);
 	cfi_bytes_fde(&b, 0x1000, 0x100, plt, sizeof(plt));
 	/* breg6 -40, deref: a realigned stack, twice; then one of bp and rax as expressions. */
@@ -188,7 +176,7 @@ static void test_expressions(void **state)
 	cfi_table_destroy(t);
 }
 
-static void test_signal(void **state)
+TEST(test_signal)
 {
 	/* As glibc says it: the CFA is what sp was, registers are in the ucontext at sp. */
 	static const uint8_t rules[] = {DW_CFA_def_cfa_expression, 4, 0x77, 0xa0, 0x01, 0x06,
@@ -197,7 +185,6 @@ static void test_signal(void **state)
 	struct cfi_bytes b = {.eh = true};
 	size_t bad;
 
-	(void)state;
 	cfi_bytes_cie(&b, true);
 	cfi_bytes_fde(&b, 0x1000, 0x10, rules, sizeof(rules));
 	FDE(&b, 0x2000, 0x10, DW_CFA_def_cfa, 7, 8);
@@ -209,12 +196,11 @@ static void test_signal(void **state)
 }
 
 /* Offsets that need more than 14, 20 and 31 bits. */
-static void test_large_offsets(void **state)
+TEST(test_large_offsets)
 {
 	struct cfi_bytes b = {.eh = true};
 	size_t bad;
 
-	(void)state;
 	cfi_bytes_cie(&b, false);
 	FDE(&b, 0x1000, 0x10, DW_CFA_def_cfa_offset, 0xc8, 0x9a, 0x0c, DW_CFA_offset | 6, 0xff,
 		0x7f);
@@ -231,7 +217,7 @@ static void test_large_offsets(void **state)
 	cfi_table_destroy(t);
 }
 
-static void test_bad_programs(void **state)
+TEST(test_bad_programs)
 {
 	static const uint8_t programs[][4] = {
 		{DW_CFA_restore_state},
@@ -244,7 +230,6 @@ static void test_bad_programs(void **state)
 	struct cfi_bytes b = {.eh = true};
 	size_t bad;
 
-	(void)state;
 	cfi_bytes_cie(&b, false);
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
 		cfi_bytes_begin_fde(&b, 0x1000 + 0x100 * i, 0x100);
@@ -266,12 +251,11 @@ static void test_bad_programs(void **state)
 	cfi_table_destroy(t);
 }
 
-static void test_remember_without_end(void **state)
+TEST(test_remember_without_end)
 {
 	struct cfi_bytes b = {.eh = true};
 	size_t bad;
 
-	(void)state;
 	cfi_bytes_cie(&b, false);
 	cfi_bytes_begin_fde(&b, 0x1000, 0x10);
 	for (int i = 0; i < 1000; i++)
@@ -284,12 +268,11 @@ static void test_remember_without_end(void **state)
 
 /* ---- entries ---- */
 
-static void test_order_and_overlaps(void **state)
+TEST(test_order_and_overlaps)
 {
 	struct cfi_bytes b = {.eh = true};
 	size_t bad;
 
-	(void)state;
 	cfi_bytes_cie(&b, false);
 	FDE(&b, 0x30000, 0x10, DW_CFA_def_cfa_offset, 24);
 	FDE(&b, 0x1000, 0x100, DW_CFA_def_cfa_offset, 16);
@@ -315,12 +298,11 @@ static void test_order_and_overlaps(void **state)
 	cfi_table_destroy(t);
 }
 
-static void test_pages(void **state)
+TEST(test_pages)
 {
 	struct cfi_bytes b = {.eh = true};
 	size_t bad;
 
-	(void)state;
 	cfi_bytes_cie(&b, false);
 	/* Over several pages of 64 KiB, its rows in the first and the last. */
 	FDE(&b, 0x1fff0, 0x40000, DW_CFA_advance_loc4, 0x10, 0, 0, 0, DW_CFA_def_cfa_offset, 16,
@@ -336,12 +318,11 @@ static void test_pages(void **state)
 	cfi_table_destroy(t);
 }
 
-static void test_debug_frame(void **state)
+TEST(test_debug_frame)
 {
 	struct cfi_bytes b = {.eh = false};
 	size_t bad;
 
-	(void)state;
 	cfi_bytes_cie(&b, false);
 	FDE(&b, 0x1000, 0x10, DW_CFA_def_cfa_offset, 16);
 	struct cfi_table *t = cfi_bytes_compile(&b, &bad);
@@ -350,11 +331,10 @@ static void test_debug_frame(void **state)
 }
 
 /* A section of each kind: .eh_frame wins, .debug_frame fills its gaps. */
-static void test_both_sections(void **state)
+TEST(test_both_sections)
 {
 	struct cfi_bytes eh = {.eh = true}, debug = {.eh = false};
 
-	(void)state;
 	cfi_bytes_cie(&eh, false);
 	FDE(&eh, 0x1000, 0x10, DW_CFA_def_cfa_offset, 16);
 	cfi_bytes_cie(&debug, false);
@@ -371,12 +351,11 @@ static void test_both_sections(void **state)
 	vec_deinit(&debug.out);
 }
 
-static void test_terminators_and_wide_entries(void **state)
+TEST(test_terminators_and_wide_entries)
 {
 	struct cfi_bytes b = {.eh = true};
 	size_t bad;
 
-	(void)state;
 	cfi_bytes_cie(&b, false);
 	FDE(&b, 0x1000, 0x10, DW_CFA_nop);
 	cfi_bytes_put(&b, 0, 4);
@@ -426,11 +405,10 @@ static void encoded(
 	cfi_bytes_end(b);
 }
 
-static void test_encodings(void **state)
+TEST(test_encodings)
 {
 	struct cfi_bytes b = {.eh = true};
 
-	(void)state;
 	encoded(&b, DW_EH_PE_absptr, 0, 8, 0x103000);
 	encoded(&b, DW_EH_PE_udata4, 0, 4, 0x103100);
 	encoded(&b, DW_EH_PE_pcrel | DW_EH_PE_sdata4, 0, 4, 0x103200);
@@ -460,12 +438,11 @@ static void test_encodings(void **state)
 	vec_deinit(&b.out);
 }
 
-static void test_bad_entries(void **state)
+TEST(test_bad_entries)
 {
 	struct cfi_bytes b = {.eh = true};
 	size_t bad;
 
-	(void)state;
 	/* An FDE whose CIE is not there, and nothing else. */
 	cfi_bytes_begin_fde(&b, 0x1000, 0x10);
 	cfi_bytes_end(&b);
@@ -481,13 +458,12 @@ static void test_bad_entries(void **state)
 	cfi_table_destroy(t);
 }
 
-static void test_bare_code(void **state)
+TEST(test_bare_code)
 {
 	static const struct cfi_bare bare[] = {
 		{0x800, 0x810, false, 16}, {0x1010, 0x1020, true, 0}, {0x1105, 0x1200, true, 0}};
 	struct cfi_bytes b = {.eh = true};
 
-	(void)state;
 	cfi_bytes_cie(&b, false);
 	FDE(&b, 0x1000, 0x100, DW_CFA_nop);
 	FDE(&b, 0x1180, 0x10, DW_CFA_nop);
@@ -510,12 +486,11 @@ static void test_bare_code(void **state)
 }
 
 /* More rules than a row can number: some rows go without, and are counted. */
-static void test_too_many_rules(void **state)
+TEST(test_too_many_rules)
 {
 	struct cfi_bytes b = {.eh = true};
 	size_t bad;
 
-	(void)state;
 	cfi_bytes_cie(&b, false);
 	cfi_bytes_begin_fde(&b, 0x1000, 100000);
 	for (uint32_t i = 0; i < 70000; i++) {

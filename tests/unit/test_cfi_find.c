@@ -1,12 +1,6 @@
 /*
  * Rules found one by one, in any order, against all of them compiled at once; and indices that lie.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -15,6 +9,7 @@
 #include "../cfi_bytes.h"
 #include "../property.h"
 #include "../slow/slow_cfi.h"
+#include "../unit.h"
 #include "obj/bare_code.h"
 #include "obj/cfi_pages.h"
 #include "obj/lazy_bytes.h"
@@ -154,9 +149,8 @@ static void check_fixture(const struct fixture *f)
 	cfi_table_destroy(table);
 }
 
-static void test_random_sections(void **state)
+TEST(test_random_sections)
 {
-	(void)state;
 	for (struct property_seeds p = property_seeds(400, 60); property_next(&p);) {
 		struct fixture f;
 
@@ -170,9 +164,8 @@ static void test_random_sections(void **state)
 }
 
 /* Whatever is wrong with the index, the section's own entries count. */
-static void test_indices_that_lie(void **state)
+TEST(test_indices_that_lie)
 {
-	(void)state;
 	for (struct property_seeds p = property_seeds(1000, 100); property_next(&p);) {
 		struct fixture f;
 
@@ -199,9 +192,8 @@ static void check_distrusted(size_t offset, uint8_t value)
 	fixture_deinit(&f);
 }
 
-static void test_headers_of_no_use(void **state)
+TEST(test_headers_of_no_use)
 {
-	(void)state;
 	check_distrusted(0, 2);		      /* another version */
 	check_distrusted(1, DW_EH_PE_omit);   /* no address of the section */
 	check_distrusted(2, DW_EH_PE_omit);   /* no count */
@@ -211,9 +203,8 @@ static void test_headers_of_no_use(void **state)
 }
 
 /* A table whose rows all name the entry of another function, and one in the wrong order. */
-static void test_rows_that_lie(void **state)
+TEST(test_rows_that_lie)
 {
-	(void)state;
 	for (int is_order = 0; is_order < 2; is_order++) {
 		struct fixture f;
 
@@ -237,13 +228,12 @@ static void test_rows_that_lie(void **state)
 /* ---- memory ---- */
 
 /* Rules of 64 MB of code, at each byte another one than before: what is kept has a bound. */
-static void test_memory_has_a_bound(void **state)
+TEST(test_memory_has_a_bound)
 {
 	enum { FUNCTIONS = 4000, SIZE = 16384 };
 	struct cfi_bytes b = {.eh = true};
 	size_t most = 0;
 
-	(void)state;
 	cfi_bytes_cie(&b, false);
 	for (uint64_t i = 0; i < FUNCTIONS; i++) {
 		cfi_bytes_begin_fde(&b, CODE_ADDR + i * SIZE, SIZE);
@@ -282,14 +272,13 @@ static bool read_some(void *context, uint64_t file_off, uint8_t *bytes, size_t s
 	return true;
 }
 
-static void test_lazy_bytes(void **state)
+TEST(test_lazy_bytes)
 {
 	enum { PAGES = 6000, SIZE = PAGES * 4096 - 100 };
 	uint64_t cut = (uint64_t)5990 * 4096;
 	struct lazy_bytes *lazy = lazy_bytes_create(read_some, &cut, 8192, SIZE);
 	const uint8_t *bytes = lazy_bytes_data(lazy);
 
-	(void)state;
 	assert_int_equal(bytes[4096 * 9], 0);
 	assert_true(lazy_bytes_need(lazy, 4096 * 9 + 4000, 200));
 	assert_int_equal(bytes[4096 * 9], 11);
@@ -371,13 +360,12 @@ static bool compare_path(const char *path)
 }
 
 /* Known functions of start-up code are there besides the entry's, which ends where they begin. */
-static void test_known_starts(void **state)
+TEST(test_known_starts)
 {
 	struct cfi_bare bare[BARE_CODE_MAX];
 	struct objfile *file;
 	size_t found = 0;
 
-	(void)state;
 	assert_null(objfile_open("/proc/self/exe", &file));
 	uint64_t entry = objfile_entry(file);
 	const struct bare_code_start starts[] = {
@@ -394,14 +382,13 @@ static void test_known_starts(void **state)
 	objfile_close(file);
 }
 
-static void test_real_objects(void **state)
+TEST(test_real_objects)
 {
 	static const char *const paths[] = {"/proc/self/exe", "/lib/x86_64-linux-gnu/libc.so.6",
 		"/lib64/ld-linux-x86-64.so.2", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
 		"/usr/lib/x86_64-linux-gnu/libcrypto.so.3", "/usr/lib/llvm-14/lib/libLLVM-14.so.1"};
 	size_t compared = 0;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
 		compared += compare_path(paths[i]);
 	if (compared == 0)

@@ -2,12 +2,6 @@
  * Compiled tables against libdw's own reading of the same sections, address by address, on the
  * libraries of this machine.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -18,6 +12,7 @@
 
 #include "obj/cfi.h"
 #include "obj/objfile.h"
+#include "../unit.h"
 
 enum { ADDRESSES = 20000 };
 
@@ -169,40 +164,34 @@ static void compare(const char *path)
 	objfile_close(file);
 }
 
-static void test_own(void **state)
+TEST(test_own)
 {
-	(void)state;
 	compare("/proc/self/exe");
 }
 
-static void test_libc(void **state)
+TEST(test_libc)
 {
-	(void)state;
 	compare("/lib/x86_64-linux-gnu/libc.so.6");
 }
 
-static void test_loader(void **state)
+TEST(test_loader)
 {
-	(void)state;
 	compare("/lib64/ld-linux-x86-64.so.2");
 }
 
-static void test_libstdcxx(void **state)
+TEST(test_libstdcxx)
 {
-	(void)state;
 	compare("/usr/lib/x86_64-linux-gnu/libstdc++.so.6");
 }
 
-static void test_compiler(void **state)
+TEST(test_compiler)
 {
-	(void)state;
 	compare("/usr/lib/gcc/x86_64-linux-gnu/12/cc1");
 }
 
 /* Made by clang, linked by gold. */
-static void test_llvm(void **state)
+TEST(test_llvm)
 {
-	(void)state;
 	compare("/usr/lib/llvm-14/lib/libLLVM-14.so.1");
 }
 

@@ -3,17 +3,12 @@
  */
 #include "base/cgroup.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "base/compiler.h"
+#include "../unit.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static void test_names(void **state)
+TEST(test_names)
 {
 	static const struct {
 		const char *path, *name;
@@ -56,7 +51,6 @@ static void test_names(void **state)
 		{"/docker/0123456789abc", "0123456789ab", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (cgroup_is(str_from(rows[i].path), str_from(rows[i].name)) != rows[i].is)
 			fail_msg("%s: %s", rows[i].path, rows[i].name);

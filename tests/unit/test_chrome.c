@@ -2,15 +2,11 @@
  * Traces of Chrome: files made by hand with figures worked out here; the order of events at one
  * time, files that are cut off, frames that call themselves; CPU profiles of V8.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "../profile_checks.h"
 #include "../read_profile.h"
+#include "../unit.h"
 #include "../writer_text.h"
 
 static struct error *try_read(struct str text, struct profile **p)
@@ -39,9 +35,8 @@ static void expect_slices(const char *text, const char *time, const char *entrie
 	"{\"args\":{\"x\":[{}]},\"dur\":" #dur ",\"name\":\"" name                                 \
 	"\",\"ph\":\"X\",\"pid\":1,\"tid\":\"2\",\"ts\":\"" #ts "\"}"
 
-static void test_slices(void **state)
+TEST(test_slices)
 {
-	(void)state;
 	/* Fractions of µs are ns, exactly. */
 	expect_slices("[" B("a", 1.001) "," X("b", 2.5, 0.0625) "," E("a", 11.001) "]",
 		"a 9937\na;b 63\n", "a 1\na;b 1\n");
@@ -61,14 +56,13 @@ static void test_slices(void **state)
 		"a 1\na;b 1\n");
 }
 
-static void test_bad_slices(void **state)
+TEST(test_bad_slices)
 {
 	struct profile *p = read_text("[" E("x", 0) "," X("a", 0, 10) "," X(
 		"b", 5, 10) ","
 			    "{\"ph\":\"B\",\"name\":\"no time\"},{\"name\":\"no kind\",\"ts\":1},7,"
 			    "{\"ph\":\"C\",\"ts\":1},{\"ph\":\"b\",\"ts\":1},]");
 
-	(void)state;
 	/* As speedscope has it: a's end finds b, and a ends with its thread. */
 	expect_folded(p, ZONE_TIME, "a 5000\na;b 10000\n");
 	expect_note(p, NOTE_BAD_RECORD, 2, "match no open slice");
@@ -79,7 +73,7 @@ static void test_bad_slices(void **state)
 	profile_destroy(p);
 }
 
-static void test_threads_and_events(void **state)
+TEST(test_threads_and_events)
 {
 	struct profile *p = read_text(
 		"{\"traceEvents\":[{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":2,"
@@ -87,7 +81,6 @@ static void test_threads_and_events(void **state)
 		"{\"args\":{\"name\":\"p\"},\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1}," X(
 			"a", 100, 10) "," X("b", 103, 2) "]}");
 
-	(void)state;
 	assert_int_equal(p->thread_count, 1);
 	assert_int_equal(p->threads[0].tid, 2);
 	assert_true(str_equal(profile_string(p, p->threads[0].name), STR("t")));
@@ -103,13 +96,12 @@ static void test_threads_and_events(void **state)
 }
 
 /* Cut off anywhere: what is there, and that it is not all. */
-static void test_cut(void **state)
+TEST(test_cut)
 {
 	static const char whole[] = "{\"traceEvents\":[" B("a", 1) "," X("b", 2, 1) "," E(
 		"a", 4) "," X("c", 9, 1) "],\"stackFrames\":{}}";
 	size_t read = 0;
 
-	(void)state;
 	for (size_t size = 1; size < sizeof(whole) - 2; size++) {
 		struct profile *p = NULL;
 		struct error *err = try_read((struct str){whole, size}, &p);
@@ -131,7 +123,7 @@ static void test_cut(void **state)
 	profile_destroy(p);
 }
 
-static void test_samples(void **state)
+TEST(test_samples)
 {
 	struct profile *p = read_text(
 		"{\"stackFrames\":{\"1\":{\"name\":\"r\"},\"2\":{\"name\":\"f\",\"parent\":1},"
@@ -143,7 +135,6 @@ static void test_samples(void **state)
 		"\"sf\":99},"
 		"{\"ts\":40,\"pid\":1,\"tid\":7,\"sf\":1}],\"traceEvents\":[]}");
 
-	(void)state;
 	expect_folded(p, "time", "r;f 10000\nm;l 10000\nr;f;g 7500\n[no stack] 2500\n");
 	assert_int_equal(p->stats.counted, 5);
 	expect_note(
@@ -151,7 +142,7 @@ static void test_samples(void **state)
 	profile_destroy(p);
 }
 
-static void test_v8(void **state)
+TEST(test_v8)
 {
 	struct profile *p =
 		read_text("{\"nodes\":[{\"id\":1,\"callFrame\":{\"functionName\":\"(root)\"},"
@@ -164,7 +155,6 @@ static void test_v8(void **state)
 			  "collector)\"}}],\"startTime\":1000,"
 			  "\"samples\":[2,3,4,3,1,9,2],\"timeDeltas\":[0,10,20,-5,30,1,2]}");
 
-	(void)state;
 	/* main 10, its call 20, the collector upon that: its 5 runs backwards, and so does 5 of the
 	 * next 30; nothing for 1, and still nothing for an unknown node's 2. */
 	expect_folded(p, "time", "main 10000\nmain;(anonymous a.js:7) 45000\n");
@@ -175,12 +165,11 @@ static void test_v8(void **state)
 }
 
 /* Children that no node lists: the tree is what it is without them. */
-static void test_v8_children(void **state)
+TEST(test_v8_children)
 {
 	const unsigned int children = 400000;
 	struct strbuf text = {0};
 
-	(void)state;
 	strbuf_printf(&text, "{\"nodes\":[{\"id\":1,\"callFrame\":{\"functionName\":\"a\"},"
 			     "\"children\":[2");
 	for (unsigned int i = 1; i < children; i++)
@@ -196,7 +185,7 @@ static void test_v8_children(void **state)
 	strbuf_deinit(&text);
 }
 
-static void test_v8_chunks(void **state)
+TEST(test_v8_chunks)
 {
 	struct profile *p = read_text(
 		"[{\"name\":\"Profile\",\"ph\":\"P\",\"id\":\"0x1\",\"pid\":1,\"tid\":2,\"ts\":5,"
@@ -211,7 +200,6 @@ static void test_v8_chunks(void **state)
 		"7,"
 		"\"args\":{\"data\":{\"cpuProfile\":{\"samples\":[2,1]},\"timeDeltas\":[7,8]}}}]");
 
-	(void)state;
 	expect_folded(p, "time", "f 6000\nf;g 15000\n");
 	assert_int_equal(p->thread_count, 1);
 	assert_int_equal(p->threads[0].tid, 2);
@@ -219,12 +207,11 @@ static void test_v8_chunks(void **state)
 	profile_destroy(p);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	static const char *const texts[] = {
 		"[]", "{}", "[1,2]", "{\"traceEvents\":[]}", "x", "[{\"ph\":\"M\"}]"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct profile *p = NULL;
 		struct error *err = try_read(str_from(texts[i]), &p);
@@ -236,7 +223,7 @@ static void test_refused(void **state)
 }
 
 /* Our own: ticks are ticks again, and zones are dealt to them as they were. */
-static void test_own(void **state)
+TEST(test_own)
 {
 	struct profile *p = NULL, *q = NULL;
 	static const char zones[] = "[" X("_global", 0, 30) "," X("a", 2, 5) "," X(
@@ -246,7 +233,6 @@ static void test_own(void **state)
 			    "{\"ph\":\"X\",\"cat\":\"tick\",\"name\":\"frame "
 			    "4\",\"pid\":1,\"tid\":1073741825,\"ts\":10,\"dur\":11}]";
 
-	(void)state;
 	p = read_text(zones);
 	assert_int_equal(p->tick_count, 2);
 	assert_int_equal(p->ticks[1].number, 4);

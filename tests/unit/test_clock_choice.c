@@ -3,12 +3,7 @@
  * not, and tried less and less often where it never does.
  */
 #include "record/engines/perf/tuning.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "../unit.h"
 
 /* Walks until the choice changes; how many it took, or limit. */
 static uint32_t walk_until(struct clock_choice *c, bool small, uint32_t every, uint32_t limit)
@@ -21,32 +16,29 @@ static uint32_t walk_until(struct clock_choice *c, bool small, uint32_t every, u
 	return limit;
 }
 
-static void test_shallow(void **state)
+TEST(test_shallow)
 {
 	struct clock_choice c;
 
-	(void)state;
 	clock_choice_init(&c);
 	assert_false(c.small);
 	assert_in_range(walk_until(&c, true, 0, 10000), 500, 2000);
 	assert_int_equal(walk_until(&c, false, 0, 100000), 100000);
 }
 
-static void test_deep(void **state)
+TEST(test_deep)
 {
 	struct clock_choice c;
 
-	(void)state;
 	clock_choice_init(&c);
 	assert_int_equal(walk_until(&c, true, 10, 100000), 100000);
 }
 
 /* One in two thousand beyond the copy is no reason to leave it; they may be read in time. */
-static void test_seldom(void **state)
+TEST(test_seldom)
 {
 	struct clock_choice c;
 
-	(void)state;
 	clock_choice_init(&c);
 	walk_until(&c, true, 0, 10000);
 	assert_true(c.small);
@@ -54,12 +46,11 @@ static void test_seldom(void **state)
 }
 
 /* A program that is shallow whenever it is looked at, and deep right after. */
-static void test_patience(void **state)
+TEST(test_patience)
 {
 	struct clock_choice c;
 	uint32_t waits[4];
 
-	(void)state;
 	clock_choice_init(&c);
 	for (size_t i = 0; i < 4; i++) {
 		waits[i] = walk_until(&c, true, 0, 1000000);

@@ -1,12 +1,6 @@
 /*
  * How far sp is below bp, and the way out of a function, read off functions written out here.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
@@ -14,6 +8,7 @@
 #include "obj/code_exit.h"
 #include "arch/arch.h"
 #include "arch/x86_code.h"
+#include "../unit.h"
 
 enum { CODE_ADDR = 0x401000 };
 
@@ -33,12 +28,11 @@ static void expect_depth(const struct code_piece *code, size_t at, bool is_exact
 }
 
 /* push %rbp; mov %rsp,%rbp; push %rbx; sub $0x18,%rsp; call; nop; leave; ret */
-static void test_depth_of_a_frame(void **state)
+TEST(test_depth_of_a_frame)
 {
 	static const char code[] =
 		"\x55\x48\x89\xe5\x53\x48\x83\xec\x18\xe8\x00\x00\x00\x00\x90\xc9\xc3";
 
-	(void)state;
 	assert_false(code_depth_at(PIECE(code), 0).is_known);
 	assert_false(code_depth_at(PIECE(code), 1).is_known);
 	expect_depth(PIECE(code), 4, true, 0);
@@ -50,12 +44,11 @@ static void test_depth_of_a_frame(void **state)
 
 /* push %rbp; mov %rsp,%rbp; push %rbx; test; je +3; sub %rax,%rsp; nop; lea -8(%rbp),%rsp; pop %rbx
  */
-static void test_depth_behind_alloca(void **state)
+TEST(test_depth_behind_alloca)
 {
 	static const char code[] =
 		"\x55\x48\x89\xe5\x53\x85\xc0\x74\x03\x48\x29\xc4\x90\x48\x8d\x65\xf8\x5b\x5d\xc3";
 
-	(void)state;
 	expect_depth(PIECE(code), 9, true, 8);
 	expect_depth(PIECE(code), 12, false, 8);
 	expect_depth(PIECE(code), 17, true, 8);
@@ -64,21 +57,19 @@ static void test_depth_behind_alloca(void **state)
 }
 
 /* push %rbp; mov %rsp,%rbp; test; je; push %rax; nop: two paths, and one has pushed more. */
-static void test_depth_of_two_paths(void **state)
+TEST(test_depth_of_two_paths)
 {
 	static const char code[] = "\x55\x48\x89\xe5\x85\xc0\x74\x01\x50\x90\xc9\xc3";
 
-	(void)state;
 	expect_depth(PIECE(code), 9, false, 0);
 }
 
 /* A loop that pops ends all the same; one that pushes has the depth of its first turn. */
-static void test_depth_of_loops(void **state)
+TEST(test_depth_of_loops)
 {
 	static const char pops[] = "\x55\x48\x89\xe5\x48\x83\xec\x40\x58\xeb\xfd";
 	static const char pushes[] = "\x55\x48\x89\xe5\x50\xeb\xfd\x90";
 
-	(void)state;
 	assert_false(code_depth_at(PIECE(pops), 9).is_exact);
 	expect_depth(PIECE(pushes), 4, false, 0);
 	assert_false(code_depth_at(PIECE(pushes), 7).is_known); /* reached by nothing */
@@ -103,9 +94,8 @@ static void expect_exit(
 }
 
 /* Trampolines as CPython has them: call *%rcx between. */
-static void test_exits(void **state)
+TEST(test_exits)
 {
-	(void)state;
 	expect_exit(PIECE("\xc3"), CFI_CODE_SP, 8, 0);
 	expect_exit(PIECE("\x48\x83\xc4\x08\xc3"), CFI_CODE_SP, 16, 0);
 	expect_exit(PIECE("\x5d\xc3"), CFI_CODE_SP, 16, -16);
@@ -120,9 +110,8 @@ static void test_exits(void **state)
 }
 
 /* As V8's handlers end: mov (%rbp),%rbp; add; jmp *%rcx, or ret. */
-static void test_exit_that_loads_bp(void **state)
+TEST(test_exit_that_loads_bp)
 {
-	(void)state;
 	expect_exit(PIECE("\x48\x8b\x6d\x00\x48\x83\xc4\x28\xff\xe1"), CFI_CODE_BP, 16, -16);
 	expect_exit(PIECE("\x48\x8b\x6d\x00\x48\x83\xc4\x28\xc3"), CFI_CODE_BP, 16, -16);
 	/* mov %rdi,%rbp: leave is of no use then, pop is. */
@@ -133,12 +122,11 @@ static void test_exit_that_loads_bp(void **state)
 }
 
 /* Of an aligned frame of assembly: add $8,%rsp; mov 0x40(%rsp),%rsp; pop %rbp; pop %rbx; ret. */
-static void test_exit_by_saved_sp(void **state)
+TEST(test_exit_by_saved_sp)
 {
 	static const char code[] = "\x48\x83\xc4\x08\x48\x8b\x64\x24\x40\x5d\x5b\xc3";
 	struct cfi_rule rule;
 
-	(void)state;
 	assert_true(find_exit(PIECE(code), 0, &rule));
 	assert_int_equal(rule.kind, CFI_CODE_SAVED);
 	assert_int_equal(rule.origin, 0x48);
@@ -154,11 +142,10 @@ static void test_exit_by_saved_sp(void **state)
 	assert_false(find_exit(PIECE("\x50\x48\x8b\x24\x24\xc3"), 0, &rule));
 }
 
-static void test_exits_by_branches(void **state)
+TEST(test_exits_by_branches)
 {
 	struct cfi_rule rule;
 
-	(void)state;
 	/* je to what returns; ud2. */
 	expect_exit(PIECE("\x74\x02\x0f\x0b\x58\xc3"), CFI_CODE_SP, 16, 0);
 	/* Behind a call that does not return there is fill. */
@@ -174,12 +161,11 @@ static void test_exits_by_branches(void **state)
 }
 
 /* pop %rax; jmp to other code, which has leave; ret. */
-static void test_exit_elsewhere(void **state)
+TEST(test_exit_elsewhere)
 {
 	struct code_exit exit = code_exit_begin();
 	struct cfi_rule rule;
 
-	(void)state;
 	assert_false(code_exit_rule(PIECE("\x58\xe9\x00\x10\x00\x00"), 0, &exit, &rule));
 	assert_true(exit.leads_on);
 	assert_int_equal(exit.next_addr, CODE_ADDR + 6 + 0x1000);
@@ -198,11 +184,10 @@ static bool may_write(const char *bytes, size_t size, uint8_t reg)
 	return x86_may_write((const uint8_t *)bytes, size, reg);
 }
 
-static void test_may_write(void **state)
+TEST(test_may_write)
 {
 	enum { AX, CX, DX, BX, DI = 7, R13 = 13 };
 
-	(void)state;
 	assert_true(may_write("\x89\xc2", 2, DX)); /* mov %eax,%edx */
 	assert_false(may_write("\x89\xc2", 2, BX));
 	assert_false(may_write("\x89\xdf", 2, AX));

@@ -2,12 +2,6 @@
  * Rules that are read off machine code: functions written out here, and the libraries of this
  * machine, whose own unwind rules say what should come out.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <elf.h>
 #include <stdio.h>
@@ -15,6 +9,7 @@
 #include <string.h>
 
 #include "../elf_image.h"
+#include "../unit.h"
 #include "obj/cfi.h"
 #include "obj/code_frames.h"
 #include "obj/go_functions.h"
@@ -83,9 +78,8 @@ static void check(struct cfi_table *table, const struct expected *rows, size_t c
 		cfi_table_destroy(table);                                                          \
 	} while (0)
 
-static void test_pushes_and_room(void **state)
+TEST(test_pushes_and_room)
 {
-	(void)state;
 	static const uint8_t code[] = {
 		0x55, /* 0 push %rbp */
 		0x53, /* 1 push %rbx */
@@ -113,9 +107,8 @@ static void test_pushes_and_room(void **state)
 		{13, CFI_CODE_SP, 16, -16, 0}, {14, CFI_CODE_SP, 8, 0, 0});
 }
 
-static void test_a_realigned_stack(void **state)
+TEST(test_a_realigned_stack)
 {
-	(void)state;
 	static const uint8_t code[] = {
 		0x55,			/* 0 push %rbp */
 		0x48, 0x89, 0xe5,	/* 1 mov %rsp, %rbp */
@@ -130,9 +123,8 @@ static void test_a_realigned_stack(void **state)
 		{18, CFI_CODE_SP, 8, 0, 0});
 }
 
-static void test_an_early_return_and_a_switch(void **state)
+TEST(test_an_early_return_and_a_switch)
 {
-	(void)state;
 	static const uint8_t code[] = {
 		0x85, 0xff,		/* 0 test %edi, %edi */
 		0x74, 0x09,		/* 2 je 13 */
@@ -150,9 +142,8 @@ static void test_an_early_return_and_a_switch(void **state)
 		{22, CFI_CODE_SP, 8, 0, 0});
 }
 
-static void test_registers_saved_by_moves(void **state)
+TEST(test_registers_saved_by_moves)
 {
-	(void)state;
 	static const uint8_t code[] = {
 		0x48, 0x83, 0xec, 0x38,	      /* 0 sub $56, %rsp */
 		0x48, 0x89, 0x6c, 0x24, 0x30, /* 4 mov %rbp, 48(%rsp) */
@@ -167,9 +158,8 @@ static void test_registers_saved_by_moves(void **state)
 		{28, CFI_CODE_SP, 8, 0, 0});
 }
 
-static void test_where_stacks_begin(void **state)
+TEST(test_where_stacks_begin)
 {
-	(void)state;
 	static const uint8_t start[] = {
 		0x31,
 		0xed, /* 0 xor %ebp, %ebp */
@@ -213,9 +203,8 @@ static void test_where_stacks_begin(void **state)
 	CHECK(go_exit, {0, CFI_END, 0, 0, 0}, {1, CFI_END, 0, 0, 0});
 }
 
-static void test_a_return_address_that_was_popped(void **state)
+TEST(test_a_return_address_that_was_popped)
 {
-	(void)state;
 	static const uint8_t vfork_code[] = {
 		0x5a, /* 0 pop %rdx */
 		0xb8,
@@ -249,9 +238,8 @@ static void test_a_return_address_that_was_popped(void **state)
 
 /* ---- lengths ---- */
 
-static void test_lengths(void **state)
+TEST(test_lengths)
 {
-	(void)state;
 	static const struct {
 		uint8_t bytes[15], size;
 	} cases[] = {
@@ -356,9 +344,8 @@ static double agreement(const char *path)
 	return share;
 }
 
-static void test_the_libraries_of_this_machine(void **state)
+TEST(test_the_libraries_of_this_machine)
 {
-	(void)state;
 	static const char *const paths[] = {"/lib/x86_64-linux-gnu/libc.so.6",
 		"/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
 		"/usr/lib/x86_64-linux-gnu/libcrypto.so.3", "/lib/x86_64-linux-gnu/libm.so.6",
@@ -456,9 +443,8 @@ static void check_go_table(uint32_t magic)
 	elf_image_deinit(&image);
 }
 
-static void test_function_tables_of_go(void **state)
+TEST(test_function_tables_of_go)
 {
-	(void)state;
 	check_go_table(0xfffffff1);
 	check_go_table(0xfffffff0);
 	check_go_table(0xfffffffa);

@@ -2,19 +2,15 @@
  * Output packed on its way out: it unpacks to what went in, whatever the sizes of the pieces, and
  * depends on nothing but that.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "base/decompress.h"
 #include "base/file.h"
 #include "base/sink.h"
+#include "../unit.h"
 
 #define TEXT_BYTES ((size_t)700000)
 
@@ -59,14 +55,13 @@ static void expect_text(const void *packed, size_t packed_size, size_t size)
 	file_bytes_deinit(&b);
 }
 
-static void comes_back(void **state)
+TEST(comes_back)
 {
 	static const struct {
 		size_t size, piece;
 	} cases[] = {{0, 1}, {1, 1}, {5000, 7}, {65536, 65536}, {65537, 65536}, {TEXT_BYTES, 65536},
 		{TEXT_BYTES, 1 << 17}, {TEXT_BYTES, TEXT_BYTES}};
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_SIZE(packings); k++) {
 		for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 			struct strbuf b = pack(packings[k], cases[i].size, cases[i].piece);
@@ -77,18 +72,16 @@ static void comes_back(void **state)
 }
 
 /* RFC 1952: no flags, no time, no name. */
-static void gzip_header_has_no_time(void **state)
+TEST(gzip_header_has_no_time)
 {
 	struct strbuf b = pack(PACKING_GZIP, 100, 100);
 
-	(void)state;
 	assert_memory_equal(b.data, "\x1f\x8b\x08\0\0\0\0\0\0", 9);
 	strbuf_deinit(&b);
 }
 
-static void packs_what_it_can(void **state)
+TEST(packs_what_it_can)
 {
-	(void)state;
 	for (size_t k = 0; k < ARRAY_SIZE(packings); k++) {
 		struct strbuf b = pack(packings[k], TEXT_BYTES / 2, 65536);
 		assert_in_range(b.size, 1, 2000);
@@ -96,7 +89,7 @@ static void packs_what_it_can(void **state)
 	}
 }
 
-static void name_decides(void **state)
+TEST(name_decides)
 {
 	static const struct {
 		const char *name, *stem;
@@ -105,7 +98,6 @@ static void name_decides(void **state)
 		{"x.gz.folded", "x.gz.folded", PACKING_NONE}, {"", "", PACKING_NONE},
 		{"gz", "gz", PACKING_NONE}, {"x.GZ", "x.GZ", PACKING_NONE}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct str stem;
 		assert_int_equal(packing_of_name(str_from(cases[i].name), &stem), cases[i].packing);
@@ -114,9 +106,8 @@ static void name_decides(void **state)
 }
 
 /* Through a sink, in lines, into a file. */
-static void sink_packs(void **state)
+TEST(sink_packs)
 {
-	(void)state;
 	for (size_t k = 0; k < ARRAY_SIZE(packings); k++) {
 		FILE *file = tmpfile();
 		char *packed = xalloc(2 * TEXT_BYTES);
@@ -138,11 +129,10 @@ static void sink_packs(void **state)
 }
 
 /* The first failed write is reported, and what was packed since is dropped. */
-static void sink_tells_of_failure(void **state)
+TEST(sink_tells_of_failure)
 {
 	struct sink sink;
 
-	(void)state;
 	sink_init(&sink, -1, "nowhere");
 	sink_pack(&sink, PACKING_GZIP);
 	for (size_t i = 0; i < 10; i++) {

@@ -3,16 +3,11 @@
  * intervals hold the truth.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "../random_profile.h"
+#include "../unit.h"
 #include "model/builder.h"
 #include "view/margins.h"
 #include "view/views.h"
@@ -138,32 +133,29 @@ static uint32_t does_one_after_the_other(struct random *r, uint32_t moment, uint
 }
 
 /* 95 % of 400 are 380, with a deviation of 4.4; a little more is no harm. */
-static void intervals_hold_the_truth(void **state)
+TEST(intervals_hold_the_truth)
 {
 	double width;
 
-	(void)state;
 	assert_true(held(does_by_itself, 0.3, &width) >= 371);
 	/* 1.96 √(0.3 · 0.7 / 1000) = 2.8 %, and what so few stretches leave open. */
 	assert_true(width > 0.028 && width < 0.034);
 }
 
 /* That a burst is one event and not ten is seen: the interval is √10 times as wide. */
-static void bursts_are_seen(void **state)
+TEST(bursts_are_seen)
 {
 	double width;
 
-	(void)state;
 	assert_true(held(does_in_bursts, 0.3, &width) >= 366);
 	assert_true(width > 0.075 && width < 0.105);
 }
 
 /* What a program does first and what it does then is no chance. */
-static void phases_are_no_chance(void **state)
+TEST(phases_are_no_chance)
 {
 	double width;
 
-	(void)state;
 	assert_int_equal(held(does_one_after_the_other, 0.3, &width), 400);
 	assert_true(width < 0.035);
 }
@@ -177,13 +169,12 @@ static uint32_t does_all_in_main(struct random *r, uint32_t moment, uint32_t *st
 }
 
 /* Three in ten samples at most, of a share that no sample was in (Hanley, Lippman-Hand 1983). */
-static void all_and_nothing_have_margins(void **state)
+TEST(all_and_nothing_have_margins)
 {
 	struct random r = random_from(1);
 	struct shown s = shown_of(recorded(&r, 1000, does_all_in_main));
 	double margin = part(&s, 0, COLUMN_EXCLUSIVE_MARGIN);
 
-	(void)state;
 	assert_int_equal(s.report->row_count, 1);
 	assert_true(margin > 0.003 && margin < 0.005);
 	assert_null(margins_alike_note(s.report->margins, s.report, s.arena));
@@ -202,7 +193,7 @@ static uint32_t does_nearly_as_much(struct random *r, uint32_t moment, uint32_t 
 }
 
 /* 52 from 48: 1.96² / 0.04² = 2,401 samples. */
-static void what_it_takes_is_told(void **state)
+TEST(what_it_takes_is_told)
 {
 	struct random r = random_from(3);
 	struct shown few = shown_of(recorded(&r, 400, does_nearly_as_much));
@@ -211,7 +202,6 @@ static void what_it_takes_is_told(void **state)
 	struct cell one = columns[COLUMN_NAME].get(few.report, 0);
 	double times;
 
-	(void)state;
 	assert_non_null(note);
 	assert_true(
 		str_equal(one.entity->name, STR("one")) || str_equal(one.entity->name, STR("two")));
@@ -224,12 +214,11 @@ static void what_it_takes_is_told(void **state)
 	shown_free(&many);
 }
 
-static void without_times_nothing_is_said(void **state)
+TEST(without_times_nothing_is_said)
 {
 	struct profile *profile = random_profile(1, &random_shape_small);
 	struct error *err = confidence_check(profile, (metric_id){0});
 
-	(void)state;
 	assert_non_null(err);
 	assert_int_equal(err->kind, ERROR_UNSUPPORTED);
 	error_destroy(err);

@@ -1,16 +1,11 @@
 /*
  * The choice of a period for events at rates that are known.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "record/events/counter_pace.h"
+#include "../unit.h"
 
 #define START_NS (100 * SECOND_NS)
 
@@ -35,21 +30,19 @@ static uint64_t run(struct counter_pace *p, uint64_t *now_ns, double rate_hz, ui
 	return samples;
 }
 
-static void periods_grow(void **state)
+TEST(periods_grow)
 {
-	(void)state;
 	assert_int_equal(counter_gear_period(0), 1);
 	for (uint32_t gear = 1; gear < COUNTER_GEARS; gear++)
 		assert_true(counter_gear_period(gear) > counter_gear_period(gear - 1));
 }
 
 /* Within a factor of what is wanted, at every rate that the gears can do. */
-static void steady_rates_have_one_gear(void **state)
+TEST(steady_rates_have_one_gear)
 {
 	static const double rates[] = {
 		3, 50, 900, 1900, 2500, 10000, 60000, 130000, 500000, 900000};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rates); i++) {
 		struct counter_pace p = {.frequency_hz = 1000};
 		uint64_t now_ns = START_NS;
@@ -65,25 +58,23 @@ static void steady_rates_have_one_gear(void **state)
 }
 
 /* A storm that comes all at once takes few samples before it is thinned out. */
-static void storms_are_met_at_once(void **state)
+TEST(storms_are_met_at_once)
 {
 	struct counter_pace p = {.frequency_hz = 1000};
 	uint64_t now_ns = START_NS;
 	uint64_t samples = 0;
 
-	(void)state;
 	for (int i = 0; i < 100 && p.gear + 1 < COUNTER_GEARS; i++, now_ns += 1000, samples++)
 		(void)counter_pace_sample(&p, now_ns);
 	assert_int_equal(p.gear, COUNTER_GEARS - 1);
 	assert_true(samples < 20);
 }
 
-static void quiet_comes_down_again(void **state)
+TEST(quiet_comes_down_again)
 {
 	struct counter_pace p = {.frequency_hz = 1000};
 	uint64_t now_ns = START_NS;
 
-	(void)state;
 	(void)run(&p, &now_ns, 800000, SECOND_NS / 10);
 	assert_int_equal(p.gear, COUNTER_GEARS - 1);
 	(void)run(&p, &now_ns, 20, 2 * SECOND_NS);
@@ -91,12 +82,11 @@ static void quiet_comes_down_again(void **state)
 }
 
 /* Also where nothing at all happens, and so no sample comes. */
-static void silence_comes_down_again(void **state)
+TEST(silence_comes_down_again)
 {
 	struct counter_pace p = {.frequency_hz = 1000};
 	uint64_t now_ns = START_NS;
 
-	(void)state;
 	(void)run(&p, &now_ns, 800000, SECOND_NS / 10);
 	for (int i = 0; i < 10; i++)
 		(void)counter_pace_look(&p, now_ns += SECOND_NS / 10);
@@ -104,11 +94,10 @@ static void silence_comes_down_again(void **state)
 }
 
 /* A fixed period, and times that go back, as they may between CPUs. */
-static void odd_input_is_harmless(void **state)
+TEST(odd_input_is_harmless)
 {
 	struct counter_pace fixed = {0}, back = {.frequency_hz = 1000};
 
-	(void)state;
 	for (uint64_t i = 0; i < 1000; i++) {
 		assert_false(counter_pace_sample(&fixed, START_NS + i));
 		(void)counter_pace_sample(&back, START_NS - i * 1000000);

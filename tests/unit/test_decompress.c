@@ -2,19 +2,15 @@
  * Packed files: whole, in several members, cut, damaged, and bombs.
  */
 #define ZLIB_CONST
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
-#include <cmocka.h>
 
 #include <zlib.h>
 #include <zstd.h>
 
 #include "base/alloc.h"
 #include "base/decompress.h"
+#include "../unit.h"
 
 #define TEXT_BYTES ((size_t)300000)
 
@@ -75,9 +71,8 @@ static int make_text(void **state)
 	return 0;
 }
 
-static void unpacks(void **state)
+TEST(unpacks)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(packers); i++) {
 		struct file_bytes b = packers[i](text, TEXT_BYTES);
 		assert_null(decompress("t", 0, &b, NULL));
@@ -87,9 +82,8 @@ static void unpacks(void **state)
 	}
 }
 
-static void unpacks_members_one_after_the_other(void **state)
+TEST(unpacks_members_one_after_the_other)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(packers); i++) {
 		struct file_bytes b = packers[i](text, 1000);
 		struct file_bytes more = packers[i](text + 1000, 500);
@@ -103,11 +97,10 @@ static void unpacks_members_one_after_the_other(void **state)
 	}
 }
 
-static void leaves_plain_bytes(void **state)
+TEST(leaves_plain_bytes)
 {
 	static const char *const plain[] = {"", "\x1f", "\x1f\x8b", "main;a 1", "\x28\xb5\x2f"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(plain); i++) {
 		struct file_bytes b = {(const uint8_t *)plain[i], strlen(plain[i])};
 		struct file_bytes before = b;
@@ -144,9 +137,8 @@ static void expect_reason(const struct file_bytes *b, uint64_t limit, bool is_si
 	error_destroy(err);
 }
 
-static void states_why_borrowed_data_are_refused(void **state)
+TEST(states_why_borrowed_data_are_refused)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(packers); i++) {
 		struct file_bytes b = packers[i](text, 5000), unpacked;
 		bool is_too_large = true;
@@ -167,9 +159,8 @@ static void states_why_borrowed_data_are_refused(void **state)
 	}
 }
 
-static void refuses_cut_data(void **state)
+TEST(refuses_cut_data)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(packers); i++) {
 		struct file_bytes b = packers[i](text, 5000);
 		size_t whole = b.size;
@@ -180,9 +171,8 @@ static void refuses_cut_data(void **state)
 }
 
 /* All of the text that cut off data tell of, where that is asked for; never another byte. */
-static void gives_what_is_left_of_cut_data(void **state)
+TEST(gives_what_is_left_of_cut_data)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(packers); i++) {
 		struct file_bytes whole = packers[i](text, TEXT_BYTES);
 		size_t before = 0;
@@ -209,9 +199,8 @@ static void gives_what_is_left_of_cut_data(void **state)
 	}
 }
 
-static void refuses_damaged_data(void **state)
+TEST(refuses_damaged_data)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(packers); i++) {
 		struct file_bytes b = packers[i](text, 5000);
 		memset((uint8_t *)(uintptr_t)b.data + 20, 0xff, 200);
@@ -220,9 +209,8 @@ static void refuses_damaged_data(void **state)
 	}
 }
 
-static void obeys_the_limit(void **state)
+TEST(obeys_the_limit)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(packers); i++) {
 		struct file_bytes b = packers[i](text, TEXT_BYTES);
 		expect_refused(&b, TEXT_BYTES - 1, "more than 299999 bytes");
@@ -231,12 +219,11 @@ static void obeys_the_limit(void **state)
 }
 
 /* 200 MB of zeros; the five seconds are for instrumented builds, a plain one takes a tenth. */
-static void refuses_bombs(void **state)
+TEST(refuses_bombs)
 {
 	size_t size = (size_t)200 << 20;
 	uint8_t *zeros = xalloc(size);
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(packers); i++) {
 		struct file_bytes b = packers[i](zeros, size);
 		clock_t start = clock();

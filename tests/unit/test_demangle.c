@@ -1,11 +1,8 @@
 /* Names for people, and names made to make a demangler explode. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdio.h>
 
 #include "obj/demangle.h"
+#include "../unit.h"
 
 static void check(const char *mangled, const char *expected)
 {
@@ -17,9 +14,8 @@ static void check(const char *mangled, const char *expected)
 	demangler_destroy(d);
 }
 
-static void cpp(void **state)
+TEST(cpp)
 {
-	(void)state;
 	check("_Z3fooi", "foo(int)");
 	check("_ZN3FooC2Ev", "Foo::Foo()");
 	check("_ZNSt6vectorIiSaIiEE9push_backEOi",
@@ -29,24 +25,21 @@ static void cpp(void **state)
 	check("_Z3fooi.constprop.0", "foo(int) [clone .constprop.0]");
 }
 
-static void rust(void **state)
+TEST(rust)
 {
-	(void)state;
 	check("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad");
 	check("_ZN4test4main28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE",
 		"test::main::{{closure}}");
 	check("_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar");
 }
 
-static void d(void **state)
+TEST(d)
 {
-	(void)state;
 	check("_D4test3fooFiZv", "test.foo(int)");
 }
 
-static void others_stay(void **state)
+TEST(others_stay)
 {
-	(void)state;
 	check("main", "main");
 	check("", "");
 	check("_", "_");
@@ -58,11 +51,10 @@ static void others_stay(void **state)
 	check("a;b c\x1b[31m", "a;b c\x1b[31m");
 }
 
-static void results_are_remembered(void **state)
+TEST(results_are_remembered)
 {
 	struct demangler *demangler = demangler_create();
 
-	(void)state;
 	struct str first = demangle(demangler, STR("_Z3fooi"));
 	for (int i = 0; i < 100; i++) {
 		char name[32];
@@ -74,12 +66,11 @@ static void results_are_remembered(void **state)
 }
 
 /* Each type is a pair of the one before: k letters print as 2^k. */
-static void doubling_is_cut(void **state)
+TEST(doubling_is_cut)
 {
 	struct demangler *demangler = demangler_create();
 	struct strbuf name = {0};
 
-	(void)state;
 	strbuf_add(&name, STR("_Z1f1XI1A1AE"));
 	strbuf_add(&name, STR("S_IS1_S1_E"));
 	for (int i = 2; i < 30; i++) {
@@ -92,14 +83,13 @@ static void doubling_is_cut(void **state)
 	demangler_destroy(demangler);
 }
 
-static void length_is_no_danger(void **state)
+TEST(length_is_no_danger)
 {
 	static const char *const parts[] = {
 		"P", "S_", "N1a", "I", "1a", "_", "R", "Q", "DpT_", "K"};
 	static const char *const starts[] = {"_Z1f", "_RNv", "_D1a", "_ZN", "_RI", "_Z1fDp"};
 	struct demangler *demangler = demangler_create();
 
-	(void)state;
 	for (size_t s = 0; s < ARRAY_SIZE(starts); s++) {
 		for (size_t p = 0; p < ARRAY_SIZE(parts); p++) {
 			struct strbuf name = {0};
@@ -114,12 +104,11 @@ static void length_is_no_danger(void **state)
 	demangler_destroy(demangler);
 }
 
-static void nul_ends_no_name(void **state)
+TEST(nul_ends_no_name)
 {
 	struct demangler *demangler = demangler_create();
 	struct str name = demangle(demangler, (struct str){"_Z3fooi\0x", 9});
 
-	(void)state;
 	assert_int_equal(name.size, 9);
 	demangler_destroy(demangler);
 }

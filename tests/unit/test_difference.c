@@ -8,16 +8,11 @@
  * rows of zeros is the same report.
  */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "../random_profile.h"
+#include "../unit.h"
 #include "base/alloc.h"
 #include "base/vec.h"
 #include "model/match.h"
@@ -441,41 +436,35 @@ static void what_changed_most_comes_first(
 	}
 }
 
-static void test_new_less_old(void **state)
+TEST(test_new_less_old)
 {
-	(void)state;
 	for_all(figures_are_new_less_old);
 }
 
-static void test_sides(void **state)
+TEST(test_sides)
 {
-	(void)state;
 	for_all(sides_are_the_files_own);
 	assert_true(compared_graphs > 20);
 }
 
-static void test_sum(void **state)
+TEST(test_sum)
 {
-	(void)state;
 	for_all(sides_add_up_to_the_merger);
 	assert_true(compared_sums > 500);
 }
 
-static void test_antisymmetry(void **state)
+TEST(test_antisymmetry)
 {
-	(void)state;
 	for_all(turned_round_the_sign_is_the_other);
 }
 
-static void test_none(void **state)
+TEST(test_none)
 {
-	(void)state;
 	for_all(of_a_file_and_itself_there_is_none);
 }
 
-static void test_order(void **state)
+TEST(test_order)
 {
-	(void)state;
 	for_all(what_changed_most_comes_first);
 }
 

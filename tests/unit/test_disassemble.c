@@ -3,15 +3,10 @@
  * are none, objects that are shorter than they say.
  */
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "../elf_image.h"
+#include "../unit.h"
 #include "base/alloc.h"
 #include "obj/disassemble.h"
 #include "obj/objfile.h"
@@ -102,11 +97,10 @@ static void expect(struct subject *s, enum disassemble_syntax syntax, const char
 static const char calls[] =
 	"\x55\xe8\x08\0\0\0\x74\xf9\xe8\xf4\xff\xff\xff\xc3\x90\x90\x90\x90\xc3";
 
-static void calls_go_by_name(void **state)
+TEST(calls_go_by_name)
 {
 	struct subject s;
 
-	(void)state;
 	subject_init(&s, (struct str){calls, sizeof(calls) - 1}, 14);
 	expect(&s, SYNTAX_ATT,
 		"1000 pushq  %rbp\n1001 callq  g\n1006 je     1001\n1008 callq  1001\n100d retq\n");
@@ -117,24 +111,22 @@ static void calls_go_by_name(void **state)
 	subject_deinit(&s);
 }
 
-static void bytes_that_are_none_are_skipped(void **state)
+TEST(bytes_that_are_none_are_skipped)
 {
 	struct subject s;
 
-	(void)state;
 	subject_init(&s, STR("\x06\xc3\x06\x06\xc3"), 5);
 	expect(&s, SYNTAX_ATT, "1000 (bad)\n1001 retq\n1002 (bad)\n1003 (bad)\n1004 retq\n");
 	subject_deinit(&s);
 }
 
 /* The symbol reaches far behind the end of the file's code. */
-static void what_is_not_in_the_file_is_left_out(void **state)
+TEST(what_is_not_in_the_file_is_left_out)
 {
 	struct subject s;
 	const struct instruction *x;
 	size_t count = 0;
 
-	(void)state;
 	subject_init(&s, STR("\x90\x90\x90\x90"), 4);
 	struct error *err = disassemble(s.file, s.names, (struct code_range){TEXT, TEXT + 4096},
 		SYNTAX_ATT, s.arena, &x, &count);
@@ -151,13 +143,12 @@ static void what_is_not_in_the_file_is_left_out(void **state)
 	subject_deinit(&s);
 }
 
-static void ranges_hold_the_addresses(void **state)
+TEST(ranges_hold_the_addresses)
 {
 	const uint64_t addrs[] = {TEXT, TEXT + 13, TEXT + 14, TEXT + 15, 0x999999};
 	struct code_range ranges[5];
 	struct subject s;
 
-	(void)state;
 	subject_init(&s, (struct str){calls, sizeof(calls) - 1}, 14);
 	assert_int_equal(code_ranges_find(s.file, s.names, addrs, 5, ranges), 2);
 	assert_int_equal(ranges[0].low, TEXT);

@@ -3,15 +3,11 @@
  * not depend on how a profile was built; and each way to get a dump wrong is an error with its
  * line.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "../random_profile.h"
 #include "../read_profile.h"
+#include "../unit.h"
 #include "../writer_text.h"
 #include "base/escape.h"
 #include "formats/common/line_scan.h"
@@ -64,9 +60,8 @@ static void assert_same_columns(const struct profile *p, const struct profile *q
 	}
 }
 
-static void random_profiles_come_back(void **state)
+TEST(random_profiles_come_back)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < 400; seed++) {
 		struct random r = random_from(seed);
 		struct random_shape shape = random_shape_any(&r);
@@ -102,9 +97,8 @@ static struct strbuf without_order(struct strbuf text)
 	return out;
 }
 
-static void text_does_not_depend_on_the_order_of_building(void **state)
+TEST(text_does_not_depend_on_the_order_of_building)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < 200; seed++) {
 		struct random r = random_from(seed);
 		struct random_shape shape = random_shape_any(&r);
@@ -120,11 +114,10 @@ static void text_does_not_depend_on_the_order_of_building(void **state)
 	}
 }
 
-static void text_is_harmless(void **state)
+TEST(text_is_harmless)
 {
 	struct random_shape shape = random_shape_small;
 
-	(void)state;
 	shape.hostile = shape.places = shape.samples = shape.notes = true;
 	for (uint64_t seed = 0; seed < 50; seed++) {
 		struct profile *p = random_profile(seed, &shape);
@@ -142,13 +135,12 @@ static void text_is_harmless(void **state)
 	}
 }
 
-static void quoted_strings_come_back(void **state)
+TEST(quoted_strings_come_back)
 {
 	struct random r = random_from(9);
 	struct strbuf line = {0}, buffer = {0};
 	char bytes[40];
 
-	(void)state;
 	for (int i = 0; i < 5000; i++) {
 		struct str s = {bytes, random_below(&r, sizeof(bytes))};
 		for (size_t k = 0; k < s.size; k++)
@@ -189,11 +181,10 @@ static const char by_hand[] = "sonde-dump 1\n"
 			      "order 0 4 1-3\n"
 			      "end\n";
 
-static void a_dump_by_hand(void **state)
+TEST(a_dump_by_hand)
 {
 	struct profile *p = read_dump(STR(by_hand));
 
-	(void)state;
 	assert_int_equal(p->metric_count, 2);
 	assert_int_equal(p->default_metric.i, 1);
 	assert_int_equal(p->total[0], 37);
@@ -243,12 +234,11 @@ static const char of_calls[] = "sonde-dump 1\n"
 			       "stack 1 \"f\" 9 samples 9\n"
 			       "end\n";
 
-static void calls_come_back(void **state)
+TEST(calls_come_back)
 {
 	struct profile *p = read_dump(STR(of_calls));
 	struct strbuf text = write_dump(p);
 
-	(void)state;
 	assert_false(p->has_stacks);
 	assert_int_equal(p->arc_count, 3);
 	assert_string_equal(text.data, of_calls);
@@ -268,12 +258,11 @@ static const char of_costs[] = "sonde-dump 1\n"
 			       "stack 1 \"f\" 9 1\n"
 			       "end\n";
 
-static void costs_of_calls_come_back(void **state)
+TEST(costs_of_calls_come_back)
 {
 	struct profile *p = read_dump(STR(of_costs));
 	struct strbuf text = write_dump(p);
 
-	(void)state;
 	assert_int_equal(p->arc_cost[0][0], 40);
 	assert_int_equal(p->arc_cost[1][0], -2);
 	assert_string_equal(text.data, of_costs);
@@ -293,7 +282,7 @@ static void expect_error(struct str text, const char *wanted)
 
 #define HEAD "sonde-dump 1\nmetric \"m\" \"u\"\nfunction \"f\"\nframe\n"
 
-static void wrong_lines_are_errors(void **state)
+TEST(wrong_lines_are_errors)
 {
 	static const struct {
 		const char *text, *wanted;
@@ -362,13 +351,12 @@ static void wrong_lines_are_errors(void **state)
 		{HEAD "sample 0 weight 1\nstack 1 \"f\"\n", "line 6: a stack after order"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		expect_error(str_from(cases[i].text), cases[i].wanted);
 }
 
 /* A dump is exact: no part of one is taken for a whole. */
-static void cut_dumps_are_errors(void **state)
+TEST(cut_dumps_are_errors)
 {
 	static const struct random_shape shape = {.functions = 4,
 		.objects = 2,
@@ -383,7 +371,6 @@ static void cut_dumps_are_errors(void **state)
 	struct profile *p = random_profile(1, &shape), *q = NULL;
 	struct strbuf text = write_dump(p);
 
-	(void)state;
 	for (size_t size = 0; size + 1 < text.size; size++) {
 		struct error *err = try_read((struct str){text.data, size}, &q);
 		assert_non_null(err);

@@ -1,12 +1,9 @@
 /* The DWARF reader over hand-made sections: sensible ones, and ones made to mislead it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <dwarf.h>
 #include <time.h>
 
 #include "../dwarf_bytes.h"
+#include "../unit.h"
 #include "obj/debug_info.h"
 #include "obj/dwarf_file.h"
 
@@ -262,11 +259,10 @@ static void check_line(struct debug_info *info, uint64_t addr, const char *file,
 	assert_int_equal(place.frames[0].line, line);
 }
 
-static void functions_and_inlined_calls(void **state)
+TEST(functions_and_inlined_calls)
 {
 	struct sections s;
 
-	(void)state;
 	begin(&s);
 	uint32_t middle = put_abstract(&s, "middle", 30), inner = put_abstract(&s, "inner", 40);
 	put_function(&s, "outer", 0x2000, 0x100);
@@ -297,9 +293,8 @@ static void functions_and_inlined_calls(void **state)
 	finish(&s, info);
 }
 
-static void lines_and_files(void **state)
+TEST(lines_and_files)
 {
-	(void)state;
 	for (unsigned int version = 2; version <= 4; version++) {
 		struct sections s;
 		begin(&s);
@@ -331,11 +326,10 @@ static void lines_and_files(void **state)
 	}
 }
 
-static void code_that_the_linker_dropped_counts_for_nothing(void **state)
+TEST(code_that_the_linker_dropped_counts_for_nothing)
 {
 	struct sections s;
 
-	(void)state;
 	begin(&s);
 	size_t length = begin_lines(&s, 4);
 	put_address(&s, 0);
@@ -358,14 +352,13 @@ static void code_that_the_linker_dropped_counts_for_nothing(void **state)
 	finish(&s, info);
 }
 
-static void the_linkage_name_is_for_mangled_names(void **state)
+TEST(the_linkage_name_is_for_mangled_names)
 {
 	static const char *const names[][3] = {{"f", "_Z1fi", "_Z1fi"},
 		{"f", "_Z1fi.constprop.0", "_Z1fi"}, {"f", "renamed", "f"}, {"", "only", "only"},
 		{"f", "", "f"}};
 	struct sections s;
 
-	(void)state;
 	begin(&s);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		put_uleb(&s.info, LINKED);
@@ -432,11 +425,10 @@ static struct debug_info *functions_with_homes(struct sections *s, unsigned int 
 	return end(s);
 }
 
-static void functions_without_linkage_names_are_told_apart_by_where_they_stand(void **state)
+TEST(functions_without_linkage_names_are_told_apart_by_where_they_stand)
 {
 	struct sections s;
 
-	(void)state;
 	struct debug_info *info = functions_with_homes(&s, DW_LANG_C_plus_plus_14);
 	check(info, 0x2000, "a::run");
 	check(info, 0x2110, "a::(anonymous namespace)::B::run<main");
@@ -451,12 +443,11 @@ static void functions_without_linkage_names_are_told_apart_by_where_they_stand(v
 	finish(&s, info);
 }
 
-static void a_name_is_not_longer_than_is_of_use(void **state)
+TEST(a_name_is_not_longer_than_is_of_use)
 {
 	struct sections s;
 	char name[2001];
 
-	(void)state;
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = 0;
 	begin_in(&s, DW_LANG_C_plus_plus);
@@ -471,11 +462,10 @@ static void a_name_is_not_longer_than_is_of_use(void **state)
 	finish(&s, info);
 }
 
-static void ranges_in_a_list(void **state)
+TEST(ranges_in_a_list)
 {
 	struct sections s;
 
-	(void)state;
 	begin(&s);
 	put_u64(&s.ranges, 0x1000); /* offsets from the unit's low_pc */
 	put_u64(&s.ranges, 0x1010);
@@ -497,11 +487,10 @@ static void ranges_in_a_list(void **state)
 	finish(&s, info);
 }
 
-static void functions_within_what_is_skipped_are_found(void **state)
+TEST(functions_within_what_is_skipped_are_found)
 {
 	struct sections s;
 
-	(void)state;
 	begin(&s);
 	put_uleb(&s.info, TYPE);
 	size_t sibling = s.info.size;
@@ -522,11 +511,10 @@ static void functions_within_what_is_skipped_are_found(void **state)
 	finish(&s, info);
 }
 
-static void an_inlined_call_outside_its_function_is_none(void **state)
+TEST(an_inlined_call_outside_its_function_is_none)
 {
 	struct sections s;
 
-	(void)state;
 	begin(&s);
 	uint32_t inner = put_abstract(&s, "inner", 40);
 	put_function(&s, "first", 0x2000, 0x10);
@@ -543,11 +531,10 @@ static void an_inlined_call_outside_its_function_is_none(void **state)
 	finish(&s, info);
 }
 
-static void references_in_a_circle_end(void **state)
+TEST(references_in_a_circle_end)
 {
 	struct sections s;
 
-	(void)state;
 	begin(&s);
 	uint32_t first = here(&s);
 	put_uleb(&s.info, SPECIFIED);
@@ -572,11 +559,10 @@ static void references_in_a_circle_end(void **state)
 	finish(&s, info);
 }
 
-static void nesting_is_as_deep_as_it_likes(void **state)
+TEST(nesting_is_as_deep_as_it_likes)
 {
 	struct sections s;
 
-	(void)state;
 	begin(&s);
 	for (int i = 0; i < 100000; i++)
 		put_uleb(&s.info, BLOCK);
@@ -586,11 +572,10 @@ static void nesting_is_as_deep_as_it_likes(void **state)
 	finish(&s, info);
 }
 
-static void a_chain_is_as_long_as_it_likes(void **state)
+TEST(a_chain_is_as_long_as_it_likes)
 {
 	struct sections s;
 
-	(void)state;
 	begin(&s);
 	uint32_t inner = put_abstract(&s, "i", 1);
 	put_function(&s, "f", 0x2000, 0x10);
@@ -611,12 +596,11 @@ static double seconds(void)
 }
 
 /* Every entry refers to the same long list: read as often as it is named, it would take hours. */
-static void work_is_bounded(void **state)
+TEST(work_is_bounded)
 {
 	struct sections s;
 	double start = seconds();
 
-	(void)state;
 	begin(&s);
 	for (int i = 0; i < 200000; i++) {
 		put_u64(&s.ranges, 0x1000);
@@ -636,11 +620,10 @@ static void work_is_bounded(void **state)
 }
 
 /* Whatever is cut off or changed, the reader ends, and reads nothing outside. */
-static void damage_does_no_harm(void **state)
+TEST(damage_does_no_harm)
 {
 	struct sections s;
 
-	(void)state;
 	begin(&s);
 	size_t length = begin_lines(&s, 4);
 	put_address(&s, 0x2000);

@@ -1,14 +1,9 @@
 /*
  * Ids of entities: fixed forever, different for whatever makes two entities two, read back.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "analysis/entity_id.h"
+#include "../unit.h"
 
 static const struct entity eval = {.name = {"eval", 4},
 	.module = {"lisp", 4},
@@ -29,18 +24,16 @@ static void assert_id(const struct entity *e, const char *expected)
 }
 
 /* People keep ids in notes and scripts. */
-static void test_ids_are_fixed(void **state)
+TEST(test_ids_are_fixed)
 {
-	(void)state;
 	assert_id(&eval, "@9a901c5d4e");
 	assert_id(&(struct entity){.name = STR("main"), .occurrence = 1}, "@279d3b5679");
 }
 
-static void test_each_part_counts(void **state)
+TEST(test_each_part_counts)
 {
 	struct entity others[] = {eval, eval, eval, eval, eval, eval, eval};
 
-	(void)state;
 	others[0].name = STR("eva");
 	others[1].module = (struct str){0};
 	others[2].file = STR("/src/eval.h");
@@ -54,13 +47,12 @@ static void test_each_part_counts(void **state)
 		assert_true(entity_id(&others[i]) != entity_id(&eval));
 }
 
-static void test_only_ids_are_read(void **state)
+TEST(test_only_ids_are_read)
 {
 	static const char *const others[] = {"", "@", "3f29ac01d7", "@3f29ac01d", "@3f29ac01d77",
 		"@3F29AC01D7", "@3f29ac01dg", "#3f29ac01d7"};
 	uint64_t id = 7;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		assert_false(entity_id_parse(str_from(others[i]), &id));
 	assert_true(id == 7);

@@ -2,17 +2,12 @@
  * Pairs of entities have one number each, whether they are in a set or a hash table; a set's follow
  * the order that was asked for.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "../property.h"
 #include "../random_profile.h"
+#include "../unit.h"
 #include "analysis/entity_pairs.h"
 
 #define ENTITIES 40u
@@ -99,9 +94,8 @@ static void check_round(struct random *r)
 	check_pairs(r, 1000, order, chosen, false);
 }
 
-static void test_pairs_have_one_number(void **state)
+TEST(test_pairs_have_one_number)
 {
-	(void)state;
 	for (struct property_seeds p = property_seeds(200, 50); property_next(&p);) {
 		struct random r = random_from(property_seed);
 
@@ -110,11 +104,10 @@ static void test_pairs_have_one_number(void **state)
 }
 
 /* A profile with many functions and few stacks must not pay for pairs that it cannot have. */
-static void test_set_is_bounded(void **state)
+TEST(test_set_is_bounded)
 {
 	struct entity_pairs pairs = {0};
 
-	(void)state;
 	entity_pairs_expect(&pairs, 100000, NULL, NULL, 1000000);
 	assert_null(pairs.bits);
 	entity_pairs_expect(&pairs, 5000, NULL, NULL, 1000000);

@@ -2,16 +2,11 @@
  * The entity tree: what is one entity, which stacks meet in one node, pre-order, spread.
  */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "../slow/text_profile.h"
+#include "../unit.h"
 #include "analysis/entity_tree.h"
 #include "base/alloc.h"
 #include "model/builder.h"
@@ -56,33 +51,29 @@ static void expect(const char *lines, enum level level, const char *expected)
 	arena_destroy(arena);
 }
 
-static void test_pre_order(void **state)
+TEST(test_pre_order)
 {
-	(void)state;
 	expect("m b 1\nm a 2\nm b c 4\nn 8\nm 16\n", LEVEL_FUNCTION,
 		"m 16/23 | -b 1/5 | --c 4/4 | -a 2/2 | n 8/8");
 }
 
 /* First seen is the order of the stacks that have weight, not of those that have none. */
-static void test_weightless_stacks(void **state)
+TEST(test_weightless_stacks)
 {
-	(void)state;
 	expect("m a x 0\nm b 1\nm a y 2\nm c 0\n", LEVEL_FUNCTION,
 		"m 0/3 | -b 1/1 | -a 0/2 | --y 2/2");
 	expect("m a 0\n", LEVEL_FUNCTION, "");
 	expect("", LEVEL_MODULE, "");
 }
 
-static void test_neighbours_merge_at_module_level(void **state)
+TEST(test_neighbours_merge_at_module_level)
 {
-	(void)state;
 	expect("a:x a:y b:z a:x 1\na:y a:y 2\na:x b:z b:w 4\n", LEVEL_MODULE,
 		"a 2/7 | -b 4/5 | --a 1/1");
 }
 
-static void test_modules_by_base_name(void **state)
+TEST(test_modules_by_base_name)
 {
-	(void)state;
 	expect("/usr/lib/x.so:f 1\n/lib/x.so:g 2\nlone 4\nother lone 8\n", LEVEL_MODULE,
 		"x.so 3/3 | [unknown] 12/12");
 }
@@ -123,7 +114,7 @@ static struct profile *profile_of_places(const struct place *places, size_t coun
 	return finish(b);
 }
 
-static void test_identity_of_functions(void **state)
+TEST(test_identity_of_functions)
 {
 	static const struct place places[] = {
 		{"f", "/lib/a.so", "f.c", 10, 11},
@@ -140,7 +131,6 @@ static void test_identity_of_functions(void **state)
 	struct arena *arena = arena_create();
 	struct entity_tree *t = entity_tree_of(p, LEVEL_FUNCTION, p->default_metric, arena);
 
-	(void)state;
 	expect_tree(t, "f 3/3 | f 1/1 | f 1/1 | f 1/1 | f 1/1 | [unknown] 2/2");
 	for (size_t i = 1; i < t->node_count; i++)
 		for (size_t k = 1; k < i; k++)
@@ -156,12 +146,11 @@ static void test_identity_of_functions(void **state)
 	arena_destroy(arena);
 }
 
-static void test_metric_is_chosen(void **state)
+TEST(test_metric_is_chosen)
 {
 	struct builder *b = builder_create();
 	struct arena *arena = arena_create();
 
-	(void)state;
 	(void)builder_metric(b, STR("samples"), STR("count"));
 	metric_id bytes = builder_metric(b, STR("bytes"), STR("bytes"));
 	string_id none = builder_string(b, STR(""));
@@ -179,7 +168,7 @@ static void test_metric_is_chosen(void **state)
 	arena_destroy(arena);
 }
 
-static void test_spread(void **state)
+TEST(test_spread)
 {
 	struct profile *p = text_profile("m f f g f 1\nm f 2\nm g f f 4\nf m 8\n");
 	struct arena *arena = arena_create();
@@ -188,7 +177,6 @@ static void test_spread(void **state)
 	static const char expected[] = "m 0/7 | -f 2/3 | --f'2 0/1 | ---g 0/1 | ----f'3 1/1 | "
 				       "-g 0/4 | --f 0/4 | ---f'2 4/4 | f 0/8 | -m 8/8";
 
-	(void)state;
 	expect_tree(spread, expected);
 	assert_int_equal(spread->entity_count, t->entity_count + 2);
 	/* Nothing recurs any more, so spreading again changes nothing. */
@@ -197,7 +185,7 @@ static void test_spread(void **state)
 	arena_destroy(arena);
 }
 
-static void test_spread_million_deep(void **state)
+TEST(test_spread_million_deep)
 {
 	enum { DEEP = 1000000 };
 	static const char *const names[] = {"f"};
@@ -208,7 +196,6 @@ static void test_spread_million_deep(void **state)
 	struct entity_tree *spread = entity_tree_spread(t, arena);
 	struct strbuf scratch = {0};
 
-	(void)state;
 	assert_int_equal(spread->entity_count, DEEP);
 	struct str last = entity_label(&spread->entities[spread->entity[DEEP]], &scratch);
 	assert_true(str_equal(last, STR("f'1000000")));
@@ -267,9 +254,8 @@ static void expect_inverted(uint32_t depth, bool is_cut)
 	profile_destroy(p);
 }
 
-static void test_inverted_is_bounded(void **state)
+TEST(test_inverted_is_bounded)
 {
-	(void)state;
 	expect_inverted(1000, false);
 	expect_inverted(2000, true);
 	expect_inverted(4000, true);

@@ -1,13 +1,9 @@
 /*
  * Escaping: what each rule makes of hostile names, and what holds for all bytes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "../random_profile.h"
+#include "../unit.h"
 #include "base/escape.h"
 
 typedef void escape_function(struct strbuf *out, struct str s);
@@ -21,9 +17,8 @@ static void expect(escape_function *escape, struct str in, const char *wanted)
 	strbuf_deinit(&out);
 }
 
-static void text(void **state)
+TEST(text)
 {
-	(void)state;
 	expect(escape_text, STR(""), "");
 	expect(escape_text, STR("std::vector<int>::at(unsigned long)"),
 		"std::vector<int>::at(unsigned long)");
@@ -51,9 +46,8 @@ static void text(void **state)
 		"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
 }
 
-static void json(void **state)
+TEST(json)
 {
-	(void)state;
 	expect(escape_json, STR("plain"), "plain");
 	expect(escape_json, STR("\"a\\b\"\n\t\r\b\f\001\177"),
 		"\\\"a\\\\b\\\"\\n\\t\\r\\b\\f\\u0001\\u007f");
@@ -62,9 +56,8 @@ static void json(void **state)
 	expect(escape_json, STR("\xff\xc3\xa9"), "\xef\xbf\xbd\xc3\xa9");
 }
 
-static void csv(void **state)
+TEST(csv)
 {
-	(void)state;
 	expect(escape_csv, STR("main"), "main");
 	expect(escape_csv, STR("a,b"), "\"a,b\"");
 	expect(escape_csv, STR("say \"hi\""), "\"say \"\"hi\"\"\"");
@@ -96,9 +89,8 @@ static void folded_both(struct strbuf *out, struct str name)
 	escape_folded(out, name, STR("a`b"), true);
 }
 
-static void folded(void **state)
+TEST(folded)
 {
-	(void)state;
 	expect(folded_name, STR("a;b"), "a\\x3bb");
 	expect(folded_name, STR("a\r\nb"), "a\\x0d\\x0ab");
 	expect(folded_name, STR("operator new(unsigned long)"), "operator new(unsigned long)");
@@ -111,16 +103,14 @@ static void folded(void **state)
 	expect(escape_folded_first, STR("a#"), "a#");
 }
 
-static void bytes(void **state)
+TEST(bytes)
 {
-	(void)state;
 	expect(escape_bytes, STR("a\"\\\n\xff\xc3\xa9"), "a\\\"\\\\\\x0a\\xff\xc3\xa9");
 	expect(escape_bytes, STR("\xe2\x80\xae"), "\\xe2\\x80\\xae");
 }
 
-static void width(void **state)
+TEST(width)
 {
-	(void)state;
 	assert_int_equal(utf8_width(STR("abc")), 3);
 	assert_int_equal(utf8_width(STR("e\xcc\x81")), 1);
 	assert_int_equal(utf8_width(STR("\xe4\xb8\xad")), 2);
@@ -168,7 +158,7 @@ static size_t random_bytes(struct random *r, char *out, size_t most)
 	return size;
 }
 
-static void all_output_is_harmless(void **state)
+TEST(all_output_is_harmless)
 {
 	escape_function *const functions[] = {
 		escape_text, escape_json, escape_csv, folded_name, escape_bytes};
@@ -176,7 +166,6 @@ static void all_output_is_harmless(void **state)
 	struct strbuf out = {0}, again = {0};
 	char in[64];
 
-	(void)state;
 	for (int i = 0; i < 20000; i++) {
 		struct str s = {in, random_bytes(&r, in, sizeof(in))};
 		for (size_t f = 0; f < ARRAY_SIZE(functions); f++) {

@@ -1,17 +1,13 @@
 /*
  * Lists of events as they are typed, and the table of their names.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <linux/perf_event.h>
 
 #include "base/compiler.h"
 #include "record/events/event_list.h"
+#include "../unit.h"
 
 /* The list of that text, which must be good. */
 static struct event_list list_of(const char *text)
@@ -36,9 +32,8 @@ static void assert_spec(const char *text, const char *name, uint32_t type, uint6
 	event_list_deinit(&list);
 }
 
-static void names_mean_what_perf_means(void **state)
+TEST(names_mean_what_perf_means)
 {
-	(void)state;
 	assert_spec("page-faults", "page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
 	assert_spec("faults", "page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
 	assert_spec("cs", "context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES);
@@ -60,7 +55,7 @@ static void names_mean_what_perf_means(void **state)
 	assert_spec("rFFFFFFFFFFFFFFFF", "rFFFFFFFFFFFFFFFF", PERF_TYPE_RAW, UINT64_MAX);
 }
 
-static void sampling_is_read(void **state)
+TEST(sampling_is_read)
 {
 	static const struct {
 		const char *text;
@@ -74,7 +69,6 @@ static void sampling_is_read(void **state)
 		{"r3c:freq=4000", 0, 4000},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct event_list list = list_of(rows[i].text);
 
@@ -84,12 +78,11 @@ static void sampling_is_read(void **state)
 	}
 }
 
-static void lists_keep_their_order(void **state)
+TEST(lists_keep_their_order)
 {
 	struct event_list list = list_of("page-faults,cs:period=3,cycles");
 	struct error *err = event_list_add(&list, "migrations");
 
-	(void)state;
 	assert_null(err);
 	err = event_list_add(&list, "faults"); /* again, the same: no harm */
 	assert_null(err);
@@ -102,7 +95,7 @@ static void lists_keep_their_order(void **state)
 	event_list_deinit(&list);
 }
 
-static void errors_say_what_is_wrong(void **state)
+TEST(errors_say_what_is_wrong)
 {
 	static const struct {
 		const char *text, *message;
@@ -128,7 +121,6 @@ static void errors_say_what_is_wrong(void **state)
 		{"cs,context-switches:period=2", "there twice"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct event_list list = {0};
 		struct error *err = event_list_add(&list, rows[i].text);
@@ -143,12 +135,11 @@ static void errors_say_what_is_wrong(void **state)
 	}
 }
 
-static void tracepoints_are_never_paths(void **state)
+TEST(tracepoints_are_never_paths)
 {
 	static const char *const texts[] = {
 		"sched:no_such_tracepoint_at_all", "../x:y", "a/b:c", ":x", "x:", "a:b:c", "..:.."};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		struct event_list list = {0};
 		struct error *err = event_list_add(&list, texts[i]);
@@ -160,11 +151,10 @@ static void tracepoints_are_never_paths(void **state)
 }
 
 /* Every name finds itself, and no two are the same. */
-static void the_table_agrees_with_itself(void **state)
+TEST(the_table_agrees_with_itself)
 {
 	size_t count = event_name_count();
 
-	(void)state;
 	assert_true(count > 40);
 	for (size_t i = 0; i < count; i++) {
 		struct event_name event = event_name_at(i), found;

@@ -4,15 +4,13 @@
  */
 #include "record/engines/exact/exact_ring.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <linux/bpf.h>
-#include <cmocka.h>
 
 #include "../fake_stack.h"
+#include "../unit.h"
 #include "base/alloc.h"
 #include "record/engines/exact/exact_tuning.h"
 #include "record/stacks/stack_memory.h"
@@ -100,13 +98,12 @@ static void assert_rest(const struct fake_ring *f, uint8_t first, uint8_t second
 }
 
 /* Two samples, their pieces interleaved; the one that is later in the ring is asked for first. */
-static void test_interleaved(void **state)
+TEST(test_interleaved)
 {
 	struct fake_ring *f = fake_ring_create(0);
 	struct exact_piece a[] = {piece_of(100, 0), piece_of(100, 1)};
 	struct exact_piece b[] = {piece_of(101, 0), piece_of(101, 1)};
 
-	(void)state;
 	add(f, &a[0], 1, 0);
 	uint64_t second = add(f, &b[0], 2, 0);
 	add(f, &a[1], 3, 0);
@@ -126,12 +123,11 @@ static void test_interleaved(void **state)
 	fake_ring_destroy(f);
 }
 
-static void test_others(void **state)
+TEST(test_others)
 {
 	struct fake_ring *f = fake_ring_create(0);
 	struct exact_piece thread = piece_of(100, 0), sp = piece_of(100, 0);
 
-	(void)state;
 	thread.tid++;
 	sp.sp += 8;
 	add(f, &thread, 1, 0);
@@ -141,13 +137,12 @@ static void test_others(void **state)
 }
 
 /* A record that is still being written hides nothing behind it, and holds the room after it. */
-static void test_busy(void **state)
+TEST(test_busy)
 {
 	struct fake_ring *f = fake_ring_create(4096);
 	struct exact_piece other = piece_of(50, 0), a[] = {piece_of(100, 0), piece_of(100, 1)};
 	uint32_t size = sizeof(other) + other.size;
 
-	(void)state;
 	uint64_t busy = add(f, &other, 9, BPF_RINGBUF_BUSY_BIT);
 	add(f, &a[0], 8, BPF_RINGBUF_DISCARD_BIT);
 	add(f, &a[0], 1, 0);
@@ -166,12 +161,11 @@ static void test_busy(void **state)
 }
 
 /* What is asked for no more is given back by its age. */
-static void test_lost_samples(void **state)
+TEST(test_lost_samples)
 {
 	struct fake_ring *f = fake_ring_create(0);
 	struct exact_piece a = piece_of(100, 0), b = piece_of(200, 0);
 
-	(void)state;
 	add(f, &a, 1, 0);
 	uint64_t second = add(f, &b, 1, 0);
 	exact_ring_release(&f->ring, 100);
@@ -183,11 +177,10 @@ static void test_lost_samples(void **state)
 }
 
 /* What waits is moved out of the ring, and is found all the same; also what the reader has not. */
-static void test_kept(void **state)
+TEST(test_kept)
 {
 	struct fake_ring *f = fake_ring_create(0);
 
-	(void)state;
 	for (uint64_t time_ns = 100; time_ns < 104; time_ns++)
 		for (unsigned int i = 0; i < 2; i++) {
 			struct exact_piece piece = piece_of(time_ns, i);
@@ -210,12 +203,11 @@ static void test_kept(void **state)
 }
 
 /* Little is left where it is: so it need not be copied. */
-static void test_not_kept(void **state)
+TEST(test_not_kept)
 {
 	struct fake_ring *f = fake_ring_create(0);
 	struct exact_piece piece = piece_of(100, 0);
 
-	(void)state;
 	add(f, &piece, 1, 0);
 	exact_ring_keep(&f->ring);
 	assert_int_equal(f->consumer, 0);
@@ -224,9 +216,8 @@ static void test_not_kept(void **state)
 }
 
 /* Records that wrap round the end, wherever that is. */
-static void test_wraps(void **state)
+TEST(test_wraps)
 {
-	(void)state;
 	for (uint64_t before = 8; before <= 2 * 4096 + 256; before += 8) {
 		struct fake_ring *f = fake_ring_create(8 * RING_BYTES - before);
 		struct exact_piece a[] = {piece_of(100, 0), piece_of(100, 1)};
@@ -242,13 +233,12 @@ static void test_wraps(void **state)
 }
 
 /* Where the times of copy and sample don't agree, the nearest is meant. */
-static void test_slack(void **state)
+TEST(test_slack)
 {
 	struct fake_ring *f = fake_ring_create(0);
 	struct exact_piece a[] = {piece_of(1000, 0), piece_of(1000, 1)};
 	struct exact_piece b[] = {piece_of(1100, 0), piece_of(1100, 1)};
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++)
 		add(f, &a[i], 1, 0);
 	for (size_t i = 0; i < 2; i++)
@@ -295,11 +285,10 @@ static void check_mark(const struct fake_stack *s, const struct exact_mark *mark
 	assert_true(mark->need_va >= mark->slot_va[0] + UNWIND_REUSE_RUN * 16);
 }
 
-static void test_marks(void **state)
+TEST(test_marks)
 {
 	struct exact_mark marks[EXACT_MARKS];
 
-	(void)state;
 	for (size_t depth = 1; depth < 100000; depth = 2 * depth + 1) {
 		struct fake_stack s;
 		struct unwind_history *history = history_of(&s, depth);
@@ -319,13 +308,12 @@ static void test_marks(void **state)
 }
 
 /* Marks are recognised by the same words as frames are by the walker. */
-static void test_marks_print(void **state)
+TEST(test_marks_print)
 {
 	struct exact_mark marks[EXACT_MARKS];
 	struct fake_stack s;
 	struct unwind_history *history = history_of(&s, 1000);
 
-	(void)state;
 	assert_true(exact_marks_choose(history, marks) > 0);
 	size_t word = (marks[0].slot_va[0] - STACK_VA) / 8;
 	uint64_t print = marks[0].print[0];
@@ -342,12 +330,11 @@ static void test_marks_print(void **state)
 	fake_stack_deinit(&s);
 }
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
 	struct exact_thread *threads = xalloc(EXACT_THREADS * sizeof(*threads));
 	struct exact_mark mark = {.need_va = 5};
 
-	(void)state;
 	assert_null(exact_threads_find(threads, 1));
 	for (uint32_t tid = 1; tid < 20 * EXACT_THREADS; tid++) {
 		struct exact_thread *thread = exact_threads_add(threads, tid, 1000);
@@ -366,7 +353,7 @@ static void test_threads(void **state)
 
 /* ---- memory ---- */
 
-static void test_memory(void **state)
+TEST(test_memory)
 {
 	static const uint64_t words[6] = {10, 11, 12, 13, 14, 15};
 	const uint8_t *bytes = (const uint8_t *)words;
@@ -375,7 +362,6 @@ static void test_memory(void **state)
 	struct stack_memory m;
 	uint64_t value;
 
-	(void)state;
 	sample.regs.value[UNWIND_REG_SP] = 0x1000;
 	vec_push(&rest.pieces, (struct stack_piece){bytes + 16, 0x1010, 16});
 	vec_push(&rest.pieces, (struct stack_piece){bytes + 40, 0x1028, 8});
@@ -400,7 +386,7 @@ static void test_memory(void **state)
 }
 
 /* A thread runs shallow coroutines and now and then a deep one, all in one large mapping. */
-static void test_a_limit_that_was_too_low_is_held(void **state)
+TEST(test_a_limit_that_was_too_low_is_held)
 {
 	struct exact_tuning *t = xalloc(sizeof(*t));
 	struct unwind_history *history = unwind_history_create();
@@ -408,7 +394,6 @@ static void test_a_limit_that_was_too_low_is_held(void **state)
 	struct stack_rest rest = {.low_va = 0x1000, .high_va = 0x1000 + (1 << 20)};
 	uint64_t sunken, raised;
 
-	(void)state;
 	t->threads = xalloc(EXACT_THREADS * sizeof(*t->threads));
 	vec_push(&rest.pieces, (struct stack_piece){NULL, 0x1000, 1 << 20});
 	exact_tuning_learn(t, &sample, &rest, history, false);
@@ -435,12 +420,11 @@ static void test_a_limit_that_was_too_low_is_held(void **state)
 	free(t);
 }
 
-static void test_marks_that_mislead_are_done_without(void **state)
+TEST(test_marks_that_mislead_are_done_without)
 {
 	struct marks_trust trust = {0};
 	uint32_t without = 0, first;
 
-	(void)state;
 	assert_true(marks_trust_ask(&trust));
 	marks_trust_lose(&trust);
 	while (!marks_trust_ask(&trust))

@@ -1,14 +1,9 @@
 /*
  * Filters by hand: what order does, and what is refused.  test_selection.c has their properties.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "../slow/text_profile.h"
+#include "../unit.h"
 #include "analysis/selection.h"
 
 static struct selection *chain_of(
@@ -21,13 +16,12 @@ static struct selection *chain_of(
 }
 
 /* Cuts are seen by the filters behind them, and not by those before. */
-static void test_order_matters(void **state)
+TEST(test_order_matters)
 {
 	struct profile *p = text_profile("main parse alloc 1\nmain eval alloc 2\n");
 	struct arena *arena = arena_create();
 	struct filter when, focus;
 
-	(void)state;
 	assert_null(filter_init_when(&when, ":.alloc", WHEN_OBJECTS));
 	assert_null(filter_init(&focus, FILTER_FOCUS, "alloc"));
 	const struct filter cut_first[] = {when, focus}, cut_last[] = {focus, when};
@@ -45,14 +39,13 @@ static void test_order_matters(void **state)
 }
 
 /* A profile of totals has no threads and no times. */
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	struct profile *p = text_profile("main 1\n");
 	struct arena *arena = arena_create();
 	struct selection *selection = NULL;
 	struct filter filters[3];
 
-	(void)state;
 	assert_null(filter_init(&filters[0], FILTER_THREAD, "1"));
 	assert_null(filter_init(&filters[1], FILTER_PID, "1"));
 	filter_init_time(&filters[2], ":", 0, 1);
@@ -67,12 +60,11 @@ static void test_refused(void **state)
 	arena_destroy(arena);
 }
 
-static void test_bad_filters(void **state)
+TEST(test_bad_filters)
 {
 	static const char *const lists[] = {"", ",", "1,", ",1", "1,,2"};
 	struct filter f;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
 		struct error *err = filter_init(&f, FILTER_THREAD, lists[i]);
 		assert_non_null(err);

@@ -2,15 +2,11 @@
  * Profiles of the Firefox Profiler: both formats by hand-made files whose figures are known, what
  * versions have differently, faults, and the way back of random profiles.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "../random_profile.h"
 #include "../read_profile.h"
+#include "../unit.h"
 #include "../writer_text.h"
 #include "base/alloc.h"
 #include "formats/firefox/writer.h"
@@ -91,7 +87,7 @@ static struct profile *read_quoted(const char *text)
 	return p;
 }
 
-static void processed_shared(void **state)
+TEST(processed_shared)
 {
 	struct profile *p = read_quoted(
 		"{'threads':[{'name':'one','pid':'10','tid':11,'processName':'app','registerTime':"
@@ -103,7 +99,6 @@ static void processed_shared(void **state)
 		"'product':'it','categories':[{'name':'Other'},{'name':'User'},{'name':'Kernel'}],"
 		"'sampleUnits':{'threadCPUDelta':'\xc2\xb5s'}}}");
 
-	(void)state;
 	assert_int_equal(p->samples.count, 3);
 	expect_stack(p, p->samples.stack[0], "main:/src/a.c:3 work() inner:/src/a.c:9i");
 	expect_stack(p, p->samples.stack[1], "[no stack]");
@@ -130,7 +125,7 @@ static void processed_shared(void **state)
 }
 
 /* Before version 56 each thread has all its tables; until 65 a prefix; fileName until 57. */
-static void processed_of_threads(void **state)
+TEST(processed_of_threads)
 {
 	struct profile *p =
 		read_quoted("{'meta':{'preprocessedProfileVersion':24},'threads':[{'tid':1,'pid':5,"
@@ -144,7 +139,6 @@ static void processed_of_threads(void **state)
 			    "'stackTable':{'frame':[0,1],'prefix':[null,0],'category':[0,0]},"
 			    "'samples':{'stack':[1,0],'time':[5,6.5]}}]}");
 
-	(void)state;
 	expect_stack(p, p->samples.stack[0], "a b:http://x.y/s.js:8");
 	assert_int_equal(p->samples.time_ns[1], 6500000);
 	assert_int_equal(p->object_count, 2);
@@ -156,7 +150,7 @@ static void processed_of_threads(void **state)
 }
 
 /* From version 70 on frames say which lib they are in. */
-static void libs_of_frames(void **state)
+TEST(libs_of_frames)
 {
 	struct profile *p = read_quoted(
 		"{'meta':{'preprocessedProfileVersion':70},'libs':[{'name':'x'},{'path':'/y'}],"
@@ -166,14 +160,13 @@ static void libs_of_frames(void **state)
 		"'resourceTable':{'name':[],'type':[]},'stringArray':['f']},"
 		"'threads':[{'samples':{'stack':[1],'time':[0]}}]}");
 
-	(void)state;
 	assert_int_equal(p->object_count, 1);
 	assert_string_equal(profile_string(p, p->objects[0].path).data, "/y");
 	assert_int_equal(p->function_count, 2);
 	profile_destroy(p);
 }
 
-static void weights_by_type(void **state)
+TEST(weights_by_type)
 {
 	struct profile *p = read_quoted(
 		"{'shared':{" CODE "},'threads':["
@@ -183,7 +176,6 @@ static void weights_by_type(void **state)
 		"bytes'}},"
 		"{'samples':{'stack':[2],'time':[0],'weight':[3],'weightType':'samples'}}]}");
 
-	(void)state;
 	assert_int_equal(weight_of(p, "time", 0), 1500000);
 	assert_int_equal(weight_of(p, "time", 1), -1);
 	assert_int_equal(weight_of(p, "bytes", 2), 64);
@@ -205,12 +197,11 @@ static void weights_by_type(void **state)
 	"'frameTable':{'schema':{'location':0,'line':2},'data':[[0],[1],[2,false],[3,true,8]]},"   \
 	"'stringTable':['(root)','0x1010','f (in l) + 12','g (a -> http://x.y/z.js:3:4)[0]']}]"
 
-static void gecko(void **state)
+TEST(gecko)
 {
 	struct profile *p =
 		read_quoted("{" GECKO("1000", "1") ",'processes':[{" GECKO("1500.25", "2") "}]}");
 
-	(void)state;
 	assert_int_equal(p->samples.count, 6);
 	expect_stack(p, p->samples.stack[0], "(root) 0x1010 f g:http://x.y/z.js:8");
 	expect_stack(p, p->samples.stack[1], "(root) 0x1010");
@@ -226,7 +217,7 @@ static void gecko(void **state)
 }
 
 /* What the browser writes for a frame, one stack each. */
-static void locations(void **state)
+TEST(locations)
 {
 	static const char *const cases[][2] = {{"Startup::XRE_Main", "Startup::XRE_Main"},
 		{"a::b (in lib.so)", "a::b"}, {"a(int) (in lib.so) (a.cpp:12)", "a(int)"},
@@ -236,7 +227,6 @@ static void locations(void **state)
 		{"std::map<int, (x)>", "std::map<int, (x)>"}, {"a:b", "a:b"}, {"", "[unknown]"},
 		{":5", ":5"}, {" (:5)", " (:5)"}, {"x ()", "x ()"}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct strbuf text = {0};
 
@@ -253,7 +243,7 @@ static void locations(void **state)
 	}
 }
 
-static void faults(void **state)
+TEST(faults)
 {
 	struct profile *p = read_quoted("{'threads':[5,{'stringArray':['a'],'stackTable':{'frame':["
 					"0,0,9],'prefix':[1,0,7]},"
@@ -261,7 +251,6 @@ static void faults(void **state)
 					"'samples':{'stack':[0,2,77],'time':[0,1,-2]}}],"
 					"'meta':{'preprocessedProfileVersion':1000}}");
 
-	(void)state;
 	expect_note(p, NOTE_BAD_RECORD, 3);
 	expect_note(p, NOTE_BAD_RECORD, 1); /* the cycle, and the thread that is none */
 	expect_note(p, NOTE_GUESSED, 1);
@@ -280,9 +269,8 @@ static void expect_error(const char *text, const char *part)
 	expect_refusal(err, part);
 }
 
-static void errors(void **state)
+TEST(errors)
 {
-	(void)state;
 	expect_error("[1]", "is not a JSON object");
 	expect_error("{}", "no threads, which");
 	expect_error("{\"meta\":{", "truncated");
@@ -290,14 +278,13 @@ static void errors(void **state)
 }
 
 /* Cut off anywhere: what is there is read, or one line says what is missing. */
-static void cut_anywhere(void **state)
+TEST(cut_anywhere)
 {
 	struct profile *whole =
 		read_quoted("{" GECKO("1000", "1") ",'processes':[{" GECKO("1500.25", "2") "}]}");
 	struct writer_options options = {.metric = whole->default_metric};
 	struct strbuf text = writer_text(&writer_firefox, whole, &options);
 
-	(void)state;
 	for (size_t i = 1; i < text.size; i++) {
 		struct profile *p = NULL;
 		struct error *err = try_read((struct str){text.data, i}, &p);
@@ -400,9 +387,8 @@ static void expect_same(const struct profile *p, metric_id metric, const struct 
 	texts_deinit(&b);
 }
 
-static void there_and_back_is_the_same(void **state)
+TEST(there_and_back_is_the_same)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		struct random r = random_from(seed);
 		struct random_shape shape = random_shape_any(&r);
@@ -454,14 +440,13 @@ static size_t count_of(const char *text, const char *part)
 	return count;
 }
 
-static void off_cpu(void **state)
+TEST(off_cpu)
 {
 	struct profile *p = off_cpu_profile();
 	struct writer_options options = {.metric = {1}};
 	struct strbuf text = writer_text(&writer_firefox, p, &options);
 	struct profile *back = there_and_back(p, (metric_id){1}), *blocked;
 
-	(void)state;
 	assert_int_equal(count_of(text.data, "\"type\":\"Off-CPU\""), 500);
 	expect_same(p, (metric_id){1}, back);
 	blocked = there_and_back(p, (metric_id){2});
@@ -479,14 +464,13 @@ static void off_cpu(void **state)
 }
 
 /* Too much for a browser: sums stay, rows and markers are fewer, and the file says so. */
-static void limits(void **state)
+TEST(limits)
 {
 	struct profile *p = off_cpu_profile(), *back = NULL;
 	struct sink sink;
 	struct firefox_writer w = {
 		.profile = p, .sink = &sink, .metric = {1}, .row_limit = 100, .marker_limit = 100};
 
-	(void)state;
 	sink_init_memory(&sink);
 	firefox_write_limited(&w);
 	assert_non_null(strstr(sink.text.data, "samples of one stack within"));

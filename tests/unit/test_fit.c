@@ -1,16 +1,11 @@
 /*
  * Names cut to a width.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #include "base/escape.h"
 #include "view/text/fit.h"
+#include "../unit.h"
 
 static void expect(const char *name, size_t width, const char *expected)
 {
@@ -21,41 +16,36 @@ static void expect(const char *name, size_t width, const char *expected)
 	strbuf_deinit(&out);
 }
 
-static void what_fits_stays(void **state)
+TEST(what_fits_stays)
 {
-	(void)state;
 	expect("main", 4, "main");
 	expect("f(int, int)", 11, "f(int, int)");
 }
 
-static void arguments_go_first(void **state)
+TEST(arguments_go_first)
 {
-	(void)state;
 	expect("f(int, int)", 10, "f(…)");
 	expect("a::f(std::pair<int, int>, long) const", 20, "a::f(…) const");
 	expect("std::map<int, char>::at(int const&)", 24, "std::map<…>::at(…)");
 	expect("nothing_to_drop()::lambda", 20, "nothing_t…()::lambda");
 }
 
-static void operators_are_not_brackets(void **state)
+TEST(operators_are_not_brackets)
 {
-	(void)state;
 	expect("operator<< <int>(std::ostream&)", 18, "operator<< <…>(…)");
 	expect("x::operator()(int, int) const", 26, "x::operator()(…) const");
 	expect("x::operator->(int, int) const", 26, "x::operator->(…) const");
 	expect("operator<=> <int>(int, int)", 19, "operator<=> <…>(…)");
 }
 
-static void unbalanced_brackets_are_text(void **state)
+TEST(unbalanced_brackets_are_text)
 {
-	(void)state;
 	expect("a)b(c)d(e_and_more_and_more", 11, "a)b(c…_more");
 	expect("((((((((((((((((", 5, "((…((");
 }
 
-static void the_middle_goes_last(void **state)
+TEST(the_middle_goes_last)
 {
-	(void)state;
 	expect("a_long_name_that_ends", 9, "a_lo…ends");
 	expect("a_long_name_that_ends", 8, "a_l…ends");
 	expect("日本語の長い名前です", 9, "日本…です");
@@ -63,23 +53,21 @@ static void the_middle_goes_last(void **state)
 	expect("abcdef", 0, "…");
 }
 
-static void ascii_has_two_dots(void **state)
+TEST(ascii_has_two_dots)
 {
 	struct strbuf out = {0};
 
-	(void)state;
 	fit_text(&out, STR("a_long_name_that_ends"), 10, false);
 	assert_string_equal(out.data, "a_lo..ends");
 	strbuf_deinit(&out);
 }
 
 /* Any name at any width: never wider than asked, as long as a dot fits. */
-static void never_too_wide(void **state)
+TEST(never_too_wide)
 {
 	static const char *const names[] = {"std::vector<int>::push_back(int&&)", "日本(語)<x>",
 		"<<<>>>((()))", "a b c d e f g", "operator()()", "…………………", ")(", "e\xcc\x81(x)y"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		for (size_t width = 1; width < 40; width++) {
 			struct strbuf out = {0};

@@ -2,18 +2,13 @@
  * The layout of flame graphs: worked figures, and on random profiles that widths are the call
  * tree's weights and that boxes lie within their caller's, side by side.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "../property.h"
 #include "../random_profile.h"
 #include "../slow/text_profile.h"
+#include "../unit.h"
 #include "analysis/flame.h"
 #include "base/alloc.h"
 
@@ -42,33 +37,29 @@ static void expect(const char *lines, enum collapse collapse, const char *expect
 	profile_destroy(p);
 }
 
-static void test_boxes_stand_side_by_side(void **state)
+TEST(test_boxes_stand_side_by_side)
 {
-	(void)state;
 	expect("main a 3\nmain b c 4\nmain 1\nmain b 2\n", COLLAPSE_NONE,
 		"all 0+10 0 | main 0+10 1 | b 0+6 2 | c 0+4 3 | a 6+3 2");
 }
 
 /* Collapsed, r's own recursion is one box: what a stub brings there ends in it. */
-static void test_recursion_collapsed(void **state)
+TEST(test_recursion_collapsed)
 {
-	(void)state;
 	expect("main r 1\nmain r s 1\nmain r r 1\nmain r r s 1\n", COLLAPSE_NONE,
 		"all 0+4 0 | main 0+4 1 | r 0+4 2 | r 0+2 3 | s 0+1 4 | s 2+1 3");
 	expect("main r 1\nmain r s 1\nmain r r 1\nmain r r s 1\n", COLLAPSE_FULL,
 		"all 0+4 0 | main 0+4 1 | r 0+4 2 | s 0+2 3");
 }
 
-static void test_nothing_is_one_box(void **state)
+TEST(test_nothing_is_one_box)
 {
-	(void)state;
 	expect("main 0\n", COLLAPSE_NONE, "all 0+0 0");
 }
 
 /* Weights of each sign take 63 bits, all widths together 64. */
-static void test_widest(void **state)
+TEST(test_widest)
 {
-	(void)state;
 	expect("a 9223372036854775807\nb -9223372036854775807\n", COLLAPSE_NONE,
 		"all 0+18446744073709551614 0 | a 0+9223372036854775807 1 | "
 		"b 9223372036854775807+9223372036854775807 1");
@@ -120,11 +111,10 @@ static void check_widths(const struct calltree *t, const struct flame *flame, bo
 	}
 }
 
-static void test_random_profiles(void **state)
+TEST(test_random_profiles)
 {
 	struct random_shape shape = random_shape_small;
 
-	(void)state;
 	for (struct property_seeds p = property_seeds(600, 60); property_next(&p);) {
 		struct arena *arena = arena_create();
 
@@ -186,11 +176,10 @@ static void check_limited(
 	free(width);
 }
 
-static void test_limited_trees(void **state)
+TEST(test_limited_trees)
 {
 	struct random_shape shape = random_shape_small;
 
-	(void)state;
 	shape.negative = false;
 	for (struct property_seeds p = property_seeds(400, 40); property_next(&p);) {
 		struct arena *arena = arena_create();

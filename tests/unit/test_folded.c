@@ -1,15 +1,11 @@
 /*
  * Folded text: the fine print of docs/formats/folded.md, line by line, and the way back.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "../random_profile.h"
 #include "../read_profile.h"
+#include "../unit.h"
 #include "../writer_text.h"
 #include "base/escape.h"
 
@@ -64,11 +60,10 @@ static void expect_note(struct str text, enum note_kind kind, uint64_t count, co
 	profile_destroy(p);
 }
 
-static void plain_lines(void **state)
+TEST(plain_lines)
 {
 	struct profile *p = read_text(STR("main;a;b 3\nmain;a 2\nmain;a;b 4\n"));
 
-	(void)state;
 	assert_int_equal(p->total[0], 9);
 	assert_int_equal(p->stack_count, 4);
 	assert_int_equal(p->function_count, 3);
@@ -83,9 +78,8 @@ static void plain_lines(void **state)
 	expect_text(STR("main;a;b 3\nmain;a 2\nmain;a;b 4"), "main;a 2\nmain;a;b 7\n");
 }
 
-static void line_ends_and_comments(void **state)
+TEST(line_ends_and_comments)
 {
-	(void)state;
 	expect_text(STR("a;b 1\r\na 2\r\n"), "a 2\na;b 1\n");
 	expect_text(STR("# a comment 5\n\n   \n\t\r\na 2\n#x\n"), "a 2\n");
 	expect_text(STR("a #;b 1"), "a #;b 1\n");
@@ -103,20 +97,18 @@ static void line_ends_and_comments(void **state)
 		"a 7\n");
 }
 
-static void last_space_parts_the_weight(void **state)
+TEST(last_space_parts_the_weight)
 {
-	(void)state;
 	expect_text(STR("operator new(unsigned long);f 5 12\n"),
 		"operator new(unsigned long);f 5 12\n");
 	expect_text(STR("a  3\n"), "a  3\n");
 	expect_text(STR(" a 3\n"), " a 3\n");
 }
 
-static void two_weights_are_a_difference(void **state)
+TEST(two_weights_are_a_difference)
 {
 	struct profile *p = read_text(STR("# both\nmain;a b 31 33\nmain;c 5.5 0\r\nmain\t0\t4\n"));
 
-	(void)state;
 	assert_int_equal(p->metric_count, 3);
 	assert_string_equal(profile_string(p, p->metrics[0].name).data, "samples");
 	assert_string_equal(profile_string(p, p->metrics[1].name).data, "samples (old)");
@@ -137,9 +129,8 @@ static void two_weights_are_a_difference(void **state)
 	expect_text(STR("a\t4\n"), "a 4\n");
 }
 
-static void utf16_without_a_mark(void **state)
+TEST(utf16_without_a_mark)
 {
-	(void)state;
 	expect_text(STR("a\0;\0b\0 \0"
 			"7\0\n\0"),
 		"a;b 7\n");
@@ -148,9 +139,8 @@ static void utf16_without_a_mark(void **state)
 		"a;b 7\n");
 }
 
-static void blank_frames_are_unknown(void **state)
+TEST(blank_frames_are_unknown)
 {
-	(void)state;
 	expect_text(STR("a;;b 1\n"), "a;[unknown];b 1\n");
 	expect_text(STR(";a 1\n"), "[unknown];a 1\n");
 	expect_text(STR("a; 1\n"), "a;[unknown] 1\n");
@@ -159,12 +149,11 @@ static void blank_frames_are_unknown(void **state)
 	expect_text(STR("a;[unknown];b 1\na;;b 1\n"), "a;[unknown];b 2\n");
 }
 
-static void load_objects(void **state)
+TEST(load_objects)
 {
 	struct profile *p = read_text(STR("app`main;libc.so.6`malloc 1\n[kernel.kallsyms]`x 1\n"
 					  "`y 1\nz` 1\nmalloc 1\nm`a`b 1\n"));
 
-	(void)state;
 	assert_int_equal(p->object_count, 4);
 	assert_true(str_equal(profile_module(p, p->functions[1].object), STR("libc.so.6")));
 	assert_string_equal(profile_string(p, p->functions[1].name).data, "malloc");
@@ -184,9 +173,8 @@ static void load_objects(void **state)
 	profile_destroy(p);
 }
 
-static void kernel_marks_stay(void **state)
+TEST(kernel_marks_stay)
 {
-	(void)state;
 	expect_text(STR("main;sys_read_[k] 4\n"), "main;sys_read_[k] 4\n");
 }
 
@@ -201,9 +189,8 @@ static void expect_weight(const char *weight, int64_t wanted)
 	strbuf_deinit(&line);
 }
 
-static void weights(void **state)
+TEST(weights)
 {
-	(void)state;
 	expect_weight("0", 0);
 	expect_weight("9223372036854775807", INT64_MAX);
 	expect_weight("0000000000000000000000000000012", 12);
@@ -220,13 +207,12 @@ static void weights(void **state)
 	expect_weight("9223372036854775807.4", INT64_MAX);
 }
 
-static void malformed_weights(void **state)
+TEST(malformed_weights)
 {
 	static const char *const bad[] = {"9223372036854775808", "-9223372036854775808",
 		"9223372036854775807.5", "99999999999999999999999", "1e3", "0x10", "+1", "--1", "-",
 		".", "-.", "1.2.3", "1,5", "NaN", "a", "1;", "\xd9\xa1"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct strbuf text = {0};
 		strbuf_printf(&text, "good 1\na %s\n", bad[i]);
@@ -236,9 +222,8 @@ static void malformed_weights(void **state)
 	}
 }
 
-static void malformed_lines_become_a_note(void **state)
+TEST(malformed_lines_become_a_note)
 {
-	(void)state;
 	expect_note(STR("bad\na 1\n\n# c\nworse \nb;c\n12\n"), NOTE_BAD_RECORD, 4,
 		"lines are malformed and skipped: lines 1, 5, 6, 7");
 	expect_note(STR("a 1\nx\nx\nx\nx\nx\nx\nx\nx\nx\n"), NOTE_BAD_RECORD, 9,
@@ -247,9 +232,8 @@ static void malformed_lines_become_a_note(void **state)
 		"weights with a fraction were rounded to whole numbers");
 }
 
-static void nothing_good_is_an_error(void **state)
+TEST(nothing_good_is_an_error)
 {
-	(void)state;
 	expect_error(STR("bad\nworse\n"), "folded", "line 1 is the first");
 	expect_error(STR("# only\n# comments\n"), "folded", "contains no folded stack");
 	expect_error(STR("bad\nworse\n"), NULL, "in no format that sonde reads");
@@ -259,11 +243,10 @@ static void nothing_good_is_an_error(void **state)
 	expect_error(STR("a -9223372036854775807\nb -1\n"), NULL, "exceeds 64 bits");
 }
 
-static void zero_weights_are_good_lines(void **state)
+TEST(zero_weights_are_good_lines)
 {
 	struct profile *p = read_text(STR("a;b 0\nc 0\n"));
 
-	(void)state;
 	assert_int_equal(p->total[0], 0);
 	assert_int_equal(p->note_count, 0);
 	char *text = write_text(p, false);
@@ -272,22 +255,20 @@ static void zero_weights_are_good_lines(void **state)
 	profile_destroy(p);
 }
 
-static void deltas_do_not_count_samples(void **state)
+TEST(deltas_do_not_count_samples)
 {
 	struct profile *p = read_text(STR("a 5\nb -2\n"));
 
-	(void)state;
 	assert_int_equal(p->total[0], 3);
 	assert_true(p->stats.counted == UINT64_MAX);
 	assert_null(p->row_samples);
 	profile_destroy(p);
 }
 
-static void content_decides(void **state)
+TEST(content_decides)
 {
 	struct profile *p = NULL;
 
-	(void)state;
 	assert_null(try_read(STR("junk\njunk\njunk\na;b 1\n"), NULL, &p));
 	assert_string_equal(profile_string(p, p->format).data, "folded");
 	profile_destroy(p);
@@ -304,11 +285,10 @@ static void content_decides(void **state)
 }
 
 /* Names are bytes: what is not UTF-8 is kept apart, though it is shown alike. */
-static void names_are_bytes(void **state)
+TEST(names_are_bytes)
 {
 	struct profile *p = read_text(STR("\xff 1\n\xfe 1\n\033[31m 1\na\0b 1\n"));
 
-	(void)state;
 	assert_int_equal(p->function_count, 4);
 	assert_true(str_equal(profile_string(p, p->functions[3].name), (struct str){"a\0b", 3}));
 	char *text = write_text(p, false);
@@ -318,14 +298,13 @@ static void names_are_bytes(void **state)
 	profile_destroy(p);
 }
 
-static void hostile_names_stay_one_frame(void **state)
+TEST(hostile_names_stay_one_frame)
 {
 	struct builder *b = builder_create();
 	const char *names[] = {"a;b", "#c", "x\ny", "", "  "};
 	stack_id stack = {0};
 	struct profile *p;
 
-	(void)state;
 	(void)builder_metric(b, STR("samples"), STR("count"));
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		function_id f = builder_function(b, builder_string(b, str_from(names[i])),
@@ -347,13 +326,12 @@ static void hostile_names_stay_one_frame(void **state)
 }
 
 /* Frames that differ only in what folded text cannot hold are one line. */
-static void same_text_is_one_line(void **state)
+TEST(same_text_is_one_line)
 {
 	struct builder *b = builder_create();
 	struct profile *p;
 	function_id f;
 
-	(void)state;
 	(void)builder_metric(b, STR("samples"), STR("count"));
 	f = builder_function(b, builder_string(b, STR("f")), (object_id){NO_ID}, (string_id){0}, 0);
 	for (uint32_t line = 1; line <= 3; line++) {
@@ -368,12 +346,11 @@ static void same_text_is_one_line(void **state)
 	profile_destroy(p);
 }
 
-static void deep_stacks(void **state)
+TEST(deep_stacks)
 {
 	struct strbuf text = {0};
 	const uint32_t depth = 1000000;
 
-	(void)state;
 	strbuf_add(&text, STR("main"));
 	for (uint32_t i = 1; i < depth; i++)
 		strbuf_add(&text, i % 2 ? STR(";f") : STR(";g"));
@@ -396,9 +373,8 @@ static void deep_stacks(void **state)
 }
 
 /* Prefixes of the line before, taken over where they end at a frame's end, and only there. */
-static void prefixes(void **state)
+TEST(prefixes)
 {
-	(void)state;
 	expect_text(STR("main;abc;d 1\nmain;ab;d 1\nmain;abcd 1\nmain;abc 1\nmai 1\nmain 1\n"
 			"main;abc;d;e 1\nmain;abc; 1\nmain;abc;d 1\n"),
 		"main 1\nmain;abc 1\nmain;abc;d 2\nmain;ab;d 1\nmain;abcd 1\nmai 1\n"
@@ -406,12 +382,11 @@ static void prefixes(void **state)
 }
 
 /* A slow reading of lines, a sum per stack: the sums must be the same, whatever the order. */
-static void random_texts(void **state)
+TEST(random_texts)
 {
 	struct random r = random_from(5);
 	struct strbuf text = {0};
 
-	(void)state;
 	for (int round = 0; round < 300; round++) {
 		int64_t sums[4][4][4] = {0};
 		int64_t total = 0;
@@ -441,9 +416,8 @@ static void random_texts(void **state)
 }
 
 /* Writing what was read changes nothing, order included. */
-static void write_and_read_again(void **state)
+TEST(write_and_read_again)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < 200; seed++) {
 		struct random r = random_from(seed);
 		struct random_shape shape = random_shape_any(&r);

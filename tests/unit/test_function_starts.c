@@ -1,16 +1,13 @@
 /*
  * Where functions begin, out of .eh_frame_hdr and .eh_frame: tables that are good, absent, bad.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <dwarf.h>
 #include <elf.h>
 #include <string.h>
 
 #include "../cfi_bytes.h"
 #include "../elf_image.h"
+#include "../unit.h"
 #include "obj/function_starts.h"
 #include "obj/objfile.h"
 
@@ -142,29 +139,26 @@ static void check_all(struct fixture *f)
 	fixture_close(f);
 }
 
-static void a_sorted_table_is_searched(void **state)
+TEST(a_sorted_table_is_searched)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_begin_sorted(&f);
 	check_all(&f);
 }
 
-static void without_a_header_entries_are_walked(void **state)
+TEST(without_a_header_entries_are_walked)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_begin(&f);
 	check_all(&f);
 }
 
-static void an_unsorted_table_is_not_used(void **state)
+TEST(an_unsorted_table_is_not_used)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_begin(&f);
 	add_header(&f, ARRAY_SIZE(functions));
 	for (size_t i = ARRAY_SIZE(functions); i-- > 0;)
@@ -172,11 +166,10 @@ static void an_unsorted_table_is_not_used(void **state)
 	check_all(&f);
 }
 
-static void a_truncated_table_is_not_used(void **state)
+TEST(a_truncated_table_is_not_used)
 {
 	struct fixture f;
 
-	(void)state;
 	for (size_t cut = 1; cut < HEADER_SIZE + ARRAY_SIZE(functions) * 8; cut++) {
 		fixture_begin_sorted(&f);
 		f.header.out.count -= cut;
@@ -184,12 +177,11 @@ static void a_truncated_table_is_not_used(void **state)
 	}
 }
 
-static void a_table_of_impossible_size_is_not_used(void **state)
+TEST(a_table_of_impossible_size_is_not_used)
 {
 	static const uint32_t counts[] = {0, 4, 0x1fffffff, 0x20000003, 0x80000000, UINT32_MAX};
 	struct fixture f;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
 		fixture_begin_sorted(&f);
 		memcpy(f.header.out.data + 8, &counts[i], sizeof(counts[i]));
@@ -197,7 +189,7 @@ static void a_table_of_impossible_size_is_not_used(void **state)
 	}
 }
 
-static void a_header_of_another_kind_is_not_used(void **state)
+TEST(a_header_of_another_kind_is_not_used)
 {
 	/* Version, encodings of the section's address, the count, the table. */
 	static const struct {
@@ -208,7 +200,6 @@ static void a_header_of_another_kind_is_not_used(void **state)
 		{3, DW_EH_PE_datarel | DW_EH_PE_sdata2}, {3, DW_EH_PE_absptr | DW_EH_PE_udata4}};
 	struct fixture f;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
 		fixture_begin_sorted(&f);
 		f.header.out.data[changes[i].at] = changes[i].byte;
@@ -217,11 +208,10 @@ static void a_header_of_another_kind_is_not_used(void **state)
 }
 
 /* Rows that no entry confirms say nothing; the others go on saying what they do. */
-static void rows_are_checked_against_entries(void **state)
+TEST(rows_are_checked_against_entries)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_begin(&f);
 	add_header(&f, 6);
 	add_row(&f, 0x0f00, f.entries[0]);	    /* another function's */
@@ -238,11 +228,10 @@ static void rows_are_checked_against_entries(void **state)
 	fixture_close(&f);
 }
 
-static void dropped_functions_are_none(void **state)
+TEST(dropped_functions_are_none)
 {
 	struct fixture f;
 
-	(void)state;
 	for (int with_header = 0; with_header < 2; with_header++) {
 		f = (struct fixture){.frame.eh = true};
 		cfi_bytes_cie(&f.frame, false);
@@ -260,12 +249,11 @@ static void dropped_functions_are_none(void **state)
 }
 
 /* Every byte of the entries wrong in turn; sanitizers see what is read amiss. */
-static void wrong_bytes_do_no_harm(void **state)
+TEST(wrong_bytes_do_no_harm)
 {
 	struct fixture f;
 	size_t size = 1;
 
-	(void)state;
 	for (size_t i = 0; i < size; i++) {
 		fixture_begin_sorted(&f);
 		size = f.frame.out.count;
@@ -277,11 +265,10 @@ static void wrong_bytes_do_no_harm(void **state)
 	}
 }
 
-static void no_unwind_rules_no_functions(void **state)
+TEST(no_unwind_rules_no_functions)
 {
 	struct fixture f = {0};
 
-	(void)state;
 	fixture_open(&f);
 	assert_false(is_held(&f, 0x1000));
 	assert_int_equal(function_starts_after(f.starts, 0), UINT64_MAX);
@@ -294,12 +281,11 @@ static void no_unwind_rules_no_functions(void **state)
 }
 
 /* The CIE of every function is read again for each address: it must not be a long one. */
-static void a_long_cie_costs_nothing(void **state)
+TEST(a_long_cie_costs_nothing)
 {
 	enum { SIZE = 1 << 22, QUESTIONS = 100000 };
 	struct fixture f = {.frame.eh = true};
 
-	(void)state;
 	cfi_bytes_put(&f.frame, SIZE, 4);
 	cfi_bytes_put(&f.frame, 0, 4);
 	cfi_bytes_put(&f.frame, 1, 1);
@@ -318,12 +304,11 @@ static void a_long_cie_costs_nothing(void **state)
 	fixture_close(&f);
 }
 
-static void our_own_functions_are_found(void **state)
+TEST(our_own_functions_are_found)
 {
 	struct objfile *object;
 	struct function_extent extent;
 
-	(void)state;
 	assert_null(objfile_open("/proc/self/exe", &object));
 	struct function_starts *starts = function_starts_create(object);
 	uint64_t entry = objfile_entry(object);

@@ -2,19 +2,15 @@
  * gmon.out: which symbol a tick belongs to, that ticks and times are whole and add up however bins
  * and functions lie to each other, and that no file does harm.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "../gmon_program.h"
 #include "../profile_checks.h"
 #include "../random_profile.h"
 #include "../read_profile.h"
 #include "../scratch.h"
+#include "../unit.h"
 #include "base/alloc.h"
 #include "obj/function_symbols.h"
 #include "obj/objfile.h"
@@ -360,12 +356,11 @@ static void bad_files_are_errors(void **state)
 	expect_error(*state, &file, "counts seconds and misses");
 }
 
-static void a_program_is_needed(void **state)
+TEST(a_program_is_needed)
 {
 	struct fixture none = {.program = NULL}, bad = {.program = (char[]){"/dev/null"}};
 	struct strbuf file = file_begin();
 
-	(void)state;
 	expect_error(&none, &file, "add --exe PROGRAM");
 	file = file_begin();
 	expect_error(&bad, &file, "--exe: /dev/null: not a regular file");

@@ -2,14 +2,10 @@
  * CPU profiles of gperftools: words of each size and order, what the signal handler leaves in
  * stacks, mappings in both of their forms, files cut off.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "../read_profile.h"
+#include "../unit.h"
 #include "../writer_text.h"
 #include "formats/common/maps_text.h"
 #include "formats/readers.h"
@@ -69,9 +65,8 @@ static void expect(struct strbuf *b, const char *folded, const char *note)
 }
 
 /* Callers are looked up one byte before where they return to. */
-static void reads_each_encoding(void **state)
+TEST(reads_each_encoding)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(encodings); i++) {
 		struct strbuf b = {0};
 		PUT(&b, encodings[i], 0, 3, 0, 10000, 0);
@@ -89,12 +84,11 @@ static void reads_each_encoding(void **state)
 }
 
 /* Twice in all stacks: the handler and its caller; then a leaf that is there twice. */
-static void takes_out_the_handler(void **state)
+TEST(takes_out_the_handler)
 {
 	struct strbuf b = {0};
 	struct encoding e = encodings[0];
 
-	(void)state;
 	PUT(&b, e, 0, 3, 0, 10000, 0);
 	PUT(&b, e, 1, 4, 0x400010, 0x400800, 0x400900, 0x400050);
 	PUT(&b, e, 1, 5, 0x400020, 0x400800, 0x400900, 0x400020, 0x400060);
@@ -106,13 +100,12 @@ static void takes_out_the_handler(void **state)
 		NULL);
 }
 
-static void cut_anywhere(void **state)
+TEST(cut_anywhere)
 {
 	struct strbuf b = {0};
 	struct encoding e = encodings[0];
 	size_t errors = 0, whole;
 
-	(void)state;
 	PUT(&b, e, 0, 3, 0, 10000, 0);
 	PUT(&b, e, 2, 3, 0x70001234, 0x400100, 0x400200);
 	PUT(&b, e, 5, 2, 0x400300, 0x90000000);
@@ -133,12 +126,11 @@ static void cut_anywhere(void **state)
 		"the file ends early, at offset 0x70");
 }
 
-static void depth_beyond_the_file(void **state)
+TEST(depth_beyond_the_file)
 {
 	struct strbuf b = {0};
 	struct error *err;
 
-	(void)state;
 	PUT(&b, encodings[0], 0, 3, 0, 10000, 0, 1, UINT64_MAX, 1, 2);
 	assert_null(try_read(&b, b.size, &err));
 	assert_non_null(strstr(err->message, "cut off before the first stack"));
@@ -146,7 +138,7 @@ static void depth_beyond_the_file(void **state)
 	strbuf_deinit(&b);
 }
 
-static void mappings_in_both_forms(void **state)
+TEST(mappings_in_both_forms)
 {
 	static const char text[] = "build=/x\n"
 				   "  00400000-00fcb000: /bin/main\n"
@@ -159,7 +151,6 @@ static void mappings_in_both_forms(void **state)
 	struct mapped_code *code = mapped_code_create(b, 1000);
 	struct maps_text found = {0};
 
-	(void)state;
 	maps_text_read(&found, str_from(text), code);
 	assert_int_equal(found.ranges.count, 3);
 	assert_int_equal(maps_text_find(&found, 0x400000), 0);

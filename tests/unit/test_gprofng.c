@@ -1,15 +1,11 @@
 /*
  * Experiments of gprofng, by hand: docs/formats/gprofng.md, line by line.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "../read_profile.h"
 #include "../trace_files.h"
+#include "../unit.h"
 #include "../writer_text.h"
 #include "formats/gprofng/xml_scan.h"
 
@@ -43,12 +39,11 @@ static void expect_stacks(const struct profile *p, const char *metric, const cha
 	strbuf_deinit(&text);
 }
 
-static void packets(void **state)
+TEST(packets)
 {
 	struct strbuf bytes = {0};
 	struct profile *p = NULL;
 
-	(void)state;
 	trace_files_gprofng(&bytes);
 	struct error *err = try_folder(&bytes, &p);
 	if (err)
@@ -79,11 +74,10 @@ static void packets(void **state)
 	profile_destroy(p);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
 	struct strbuf bytes = {0};
 
-	(void)state;
 	trace_files_gprofng(&bytes);
 	memcpy(memmem(bytes.data, bytes.size, "12.4", 4), "10.1", 4);
 	expect_error(&bytes, ERROR_UNSUPPORTED, "version 10.1");
@@ -93,12 +87,11 @@ static void refusals(void **state)
 }
 
 /* Runs that link to themselves, and to what is not there. */
-static void circular_runs(void **state)
+TEST(circular_runs)
 {
 	struct strbuf bytes = {0};
 	struct profile *p = NULL;
 
-	(void)state;
 	trace_files_gprofng(&bytes);
 	char *link = memmem(bytes.data, bytes.size, "\x04\x81\0\0\0\0\0\0\xc9", 9);
 	assert_non_null(link);
@@ -110,7 +103,7 @@ static void circular_runs(void **state)
 	profile_destroy(p);
 }
 
-static void xml(void **state)
+TEST(xml)
 {
 	struct str text = STR("<?xml?><!-- < --><a one='1' two=\"&lt;&#65;&#x42;&quot;&bad;\">in"
 			      "</a><b x=\"0x1F\" y='+0x10' s=\"1.5\"/>< c=\"\">");
@@ -118,7 +111,6 @@ static void xml(void **state)
 	struct xml_element e;
 	struct strbuf value = {0};
 
-	(void)state;
 	assert_true(xml_scan_next(&scan, &e));
 	assert_true(str_equal(e.name, STR("a")) && str_equal(e.text, STR("in")));
 	assert_true(xml_attribute(&e, "two", &value));

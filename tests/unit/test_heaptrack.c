@@ -1,15 +1,11 @@
 /*
  * heaptrack's files, by hand: docs/formats/heaptrack.md, line by line.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "../profile_checks.h"
 #include "../read_profile.h"
+#include "../unit.h"
 #include "../writer_text.h"
 
 static struct error *try_read(const char *text, struct profile **p)
@@ -56,12 +52,11 @@ static void expect_stacks(const struct profile *p, const char *metric, const cha
 	"t 1 0\nt 2 1\nt 3 1\nt 4 1\n"                                                             \
 	"a 10 2\na 100 3\na 1 4\n"
 
-static void metrics(void **state)
+TEST(metrics)
 {
 	struct profile *p = read_text(TABLES3 "c 5\n+ 0\n+ 0\n+ 1\nc a\n- 1\n- 0\n+ 2\n- 2\n"
 					      "c 14\n+ 1\n- 1\n");
 
-	(void)state;
 	/* 0x10 twice and 0x100 are the most at once; 0x10 is left. */
 	expect_stacks(p, "allocations", "main 2\nmain;f;g 2\nmain;0x1030 1\n");
 	expect_stacks(p, "temporary", "main 2\nmain;0x1030 1\n");
@@ -75,12 +70,11 @@ static void metrics(void **state)
 	profile_destroy(p);
 }
 
-static void inlined_frames(void **state)
+TEST(inlined_frames)
 {
 	struct profile *p = read_text(TABLES3 "+ 0\n");
 	unsigned int inlined = 0;
 
-	(void)state;
 	for (size_t i = 0; i < p->frame_count; i++) {
 		const struct frame *f = &p->frames[i];
 		const char *name = profile_string(p, p->functions[f->function.i].name).data;
@@ -95,12 +89,11 @@ static void inlined_frames(void **state)
 }
 
 /* The two before have strings to the end of the line, and the first had another version. */
-static void older_versions(void **state)
+TEST(older_versions)
 {
 	struct profile *p =
 		read_text("v 10200\ns /opt/prog\ns main (x)\ni 1 1 2\nt 1 0\na f 1\n+ 0\n");
 
-	(void)state;
 	expect_stacks(p, "peak", "main (x) 15\n");
 	profile_destroy(p);
 	p = read_text("v 10100 2\ns /opt/prog\ns main\ni 1 1 2\nt 1 0\na f 1\n+ 0\n");
@@ -108,36 +101,33 @@ static void older_versions(void **state)
 	profile_destroy(p);
 }
 
-static void suppressions(void **state)
+TEST(suppressions)
 {
 	struct profile *p = read_text("v 10400 3\nS leak:^ma*n$\nS leak:nothing\n"
 				      "s 4 main\ns 5 mains\ns e tzset_internal\n"
 				      "i 1 0 1 0 0\ni 2 0 2 0 0\ni 3 0 3 0 0\n"
 				      "t 1 0\nt 2 0\nt 3 2\na 1 1\na 2 2\na 4 3\n+ 0\n+ 1\n+ 2\n");
 
-	(void)state;
 	expect_stacks(p, "leaked", "mains 2\n");
 	expect_stacks(p, "peak", "main 1\nmains 2\nmains;tzset_internal 4\n");
 	assert_true(has_note_of(p, NOTE_INFO, "5 bytes of leaks are not shown"));
 	profile_destroy(p);
 }
 
-static void bad_lines(void **state)
+TEST(bad_lines)
 {
 	struct profile *p =
 		read_text("v 10400 3\ns 4 main\ni 1 0 1\nt 1 0\nt 9 9\na 1 1\na zz\n+ 0\n"
 			  "+ 77\n- 0\n- 0\nnonsense\nc 5\nc 4\n+ 0");
 
-	(void)state;
 	expect_stacks(p, "allocations", "main 2\n");
 	assert_true(has_note_of(p, NOTE_BAD_RECORD, "the first is line 5"));
 	assert_true(has_note_of(p, NOTE_INCOMPLETE, "cut off"));
 	profile_destroy(p);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-	(void)state;
 	expect_error("v 10900 4\nX prog\n+ 0\n", ERROR_UNSUPPORTED, "version 4");
 	expect_error("v 10400 3\nx 4 prog\nm 1 -\n", ERROR_UNSUPPORTED, "heaptrack --interpret");
 	expect_error("v 10400 3\nX prog\n", ERROR_INPUT, "no allocation");

@@ -1,10 +1,7 @@
 /* The heat map: slices of time, and that they have all weight, once. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #include "../random_profile.h"
+#include "../unit.h"
 #include "analysis/heat.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -23,7 +20,7 @@ static int64_t weight_in(const struct heat *heat, uint64_t from_ns, uint64_t to_
 	return sum;
 }
 
-static void slices_have_all_weight_once(void **state)
+TEST(slices_have_all_weight_once)
 {
 	const struct random_shape shape = {.functions = 12,
 		.objects = 3,
@@ -35,7 +32,6 @@ static void slices_have_all_weight_once(void **state)
 		.zones = true,
 		.negative = true};
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		struct profile *p = random_profile(seed, &shape);
 		struct arena *arena = arena_create();
@@ -76,7 +72,7 @@ static struct profile *sleeper(uint64_t end_ns)
 	return p;
 }
 
-static void time_off_the_cpu_is_where_it_was(void **state)
+TEST(time_off_the_cpu_is_where_it_was)
 {
 	struct profile *p = sleeper(2 * SECOND - 1);
 	struct arena *arena = arena_create();
@@ -84,7 +80,6 @@ static void time_off_the_cpu_is_where_it_was(void **state)
 	const struct heat *cpu = heat_analyse(selection_all(p, arena), metrics, 2, arena);
 	const struct heat *real = cpu->others[0];
 
-	(void)state;
 	/* 1.75 s in at most 60 columns, of 50 ms. */
 	assert_int_equal(cpu->slice_ns, 2500000);
 	assert_int_equal(cpu->begin_ns, SECOND / 4);
@@ -98,14 +93,13 @@ static void time_off_the_cpu_is_where_it_was(void **state)
 	profile_destroy(p);
 }
 
-static void times_may_be_as_late_as_can_be(void **state)
+TEST(times_may_be_as_late_as_can_be)
 {
 	struct profile *p = sleeper(UINT64_MAX - 1);
 	struct arena *arena = arena_create();
 	metric_id metric = {1};
 	const struct heat *heat = heat_analyse(selection_all(p, arena), &metric, 1, arena);
 
-	(void)state;
 	assert_in_range(heat->slices, HEAT_ROWS, HEAT_ROWS * HEAT_COLUMNS_MAX);
 	assert_int_equal(weight_in(heat, 0, UINT64_MAX), p->total[1]);
 	arena_destroy(arena);

@@ -2,14 +2,9 @@
  * Source text told apart for colours.  A line is written down as its spans, "k(int) x" for a
  * keyword and plain text.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "../random_profile.h"
+#include "../unit.h"
 #include "view/text/highlight.h"
 
 static const char letters[] = {[SOURCE_KEYWORD] = 'k',
@@ -47,9 +42,8 @@ static void expect(const char *line, const char *expected)
 	highlight_deinit(&h);
 }
 
-static void words(void **state)
+TEST(words)
 {
-	(void)state;
 	expect("int x = interval;", "k(int) x = interval;");
 	expect("return_value(yield)", "return_value(k(yield))");
 	expect("_Bool b; wchar_t w;", "k(_Bool) b; k(wchar_t) w;");
@@ -57,29 +51,26 @@ static void words(void **state)
 	expect("fn f<'a>(x: &'a str)", "k(fn) f<'a>(x: &'a str)");
 }
 
-static void numbers(void **state)
+TEST(numbers)
 {
-	(void)state;
 	expect("a1 + 0x1fUL-1e-5+.5", "a1 + n(0x1fUL)-n(1e-5)+n(.5)");
 	expect("0xe+1", "n(0xe)+n(1)");
 	expect("1'000'000;", "n(1'000'000);");
 	expect("a.b", "a.b");
 }
 
-static void strings(void **state)
+TEST(strings)
 {
-	(void)state;
 	expect("f(\"a\\\"b // no\", 'x')", "f(s(\"a\\\"b // no\"), s('x'))");
 	expect("'\\'' '\\n'", "s('\\'') s('\\n')");
 	expect("\"open", "s(\"open)");
 	expect("\"ends in \\", "s(\"ends in \\)");
 }
 
-static void comments(void **state)
+TEST(comments)
 {
 	struct highlight h = {0};
 
-	(void)state;
 	expect("x; // int \"y\"", "x; c(// int \"y\")");
 	expect("a /* b */ c", "a c(/* b */) c");
 	expect("a /*/ b", "a c(/*/ b)");
@@ -90,11 +81,10 @@ static void comments(void **state)
 	highlight_deinit(&h);
 }
 
-static void directives(void **state)
+TEST(directives)
 {
 	struct highlight h = {0};
 
-	(void)state;
 	expect("#include <stdio.h>", "d(#include <stdio.h>)");
 	expect(" # define S \"s\" /* c */", "d( # define S )s(\"s\")d( )c(/* c */)");
 	expect("#[inline]", "#[k(inline)]");
@@ -105,14 +95,13 @@ static void directives(void **state)
 }
 
 /* Whatever the bytes, spans cover the line, each byte once. */
-static void any_bytes(void **state)
+TEST(any_bytes)
 {
 	static const char alphabet[] = "\"'\\/*#0x.e+a \n\t\xff`(";
 	struct random r = random_from(1);
 	struct highlight h = {0};
 	char line[40];
 
-	(void)state;
 	for (int round = 0; round < 20000; round++) {
 		size_t size = random_below(&r, sizeof(line)), sum = 0;
 

@@ -2,15 +2,12 @@
  * Real programs, built in every way that debug information comes in, at every byte of their code:
  * ours against libdw where it can read the file, against the plain build's where it cannot.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../libdw_oracle.h"
 #include "../scratch.h"
+#include "../unit.h"
 #include "base/alloc.h"
 #include "obj/debug_info.h"
 #include "obj/debugfile.h"

@@ -1,16 +1,12 @@
 /* What an intake reads itself: forms, names with labels, times, heads, and how much it unpacks. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "http/socket.h"
 #include "intake/check.h"
 #include "intake/multipart.h"
 #include "intake/pyroscope_name.h"
+#include "../unit.h"
 
 #define assert_text(s, expected)                                                                   \
 	do {                                                                                       \
@@ -21,7 +17,7 @@
 
 /* ---- forms ---- */
 
-static void test_boundaries(void **state)
+TEST(test_boundaries)
 {
 	static const char *const types[][2] = {{"multipart/form-data; boundary=b", "b"},
 		{"Multipart/Form-Data;charset=x;  BOUNDARY=\"a b;c\" ; x=y", "a b;c"},
@@ -32,12 +28,11 @@ static void test_boundaries(void **state)
 		 "123456789012345678901234567890123456789012345678901234567890123456789012345",
 			""}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
 		assert_text(multipart_boundary(str_from(types[i][0])), types[i][1]);
 }
 
-static void test_parts(void **state)
+TEST(test_parts)
 {
 	struct multipart m =
 		multipart_begin(STR("a preamble\r\n--b\r\n"
@@ -49,7 +44,6 @@ static void test_parts(void **state)
 			STR("b"));
 	struct multipart_part part;
 
-	(void)state;
 	assert_true(multipart_next(&m, &part));
 	assert_text(part.name, "x");
 	assert_text(part.body, "one\r\n--c\r\n\n");
@@ -63,13 +57,12 @@ static void test_parts(void **state)
 	assert_false(m.is_damaged);
 }
 
-static void test_damaged_forms(void **state)
+TEST(test_damaged_forms)
 {
 	static const char *const forms[] = {"", "b", "--", "--b", "--b\r\n", "--b\r\n\r\n",
 		"--b\r\nA: b", "--b\r\nA: b\r\n", "--b\r\n\r\nbody", "--b\r\n\r\nbody--b--",
 		"--b\r\n\r\nbody\r\n--"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
 		struct multipart m = multipart_begin(str_from(forms[i]), STR("b"));
 		struct multipart_part part;
@@ -98,12 +91,11 @@ static void test_damaged_forms(void **state)
 
 /* ---- names ---- */
 
-static void test_names(void **state)
+TEST(test_names)
 {
 	struct pyroscope_name name;
 	struct intake_origin origin;
 
-	(void)state;
 	assert_null(pyroscope_name_read(STR(" shop/web-1 {a=1, b = x=y , __c=3,host=h}z"), &name));
 	assert_text(name.app, "shop/web-1");
 	assert_int_equal(name.label_count, 3);
@@ -127,11 +119,10 @@ static void test_names(void **state)
 	assert_non_null(pyroscope_name_read(STR("a{b\"=c}"), &name));
 }
 
-static void test_kinds(void **state)
+TEST(test_kinds)
 {
 	struct pyroscope_name name;
 
-	(void)state;
 	assert_null(pyroscope_name_read(STR("my.app.alloc_space"), &name));
 	assert_text(pyroscope_name_take_kind(&name), "alloc_space");
 	assert_text(name.app, "my.app");
@@ -141,12 +132,11 @@ static void test_kinds(void **state)
 	assert_text(pyroscope_name_take_kind(&name), "");
 }
 
-static void test_labels_end(void **state)
+TEST(test_labels_end)
 {
 	struct pyroscope_name name = {.app = STR("a")};
 	const struct intake_label label = {STR("k"), STR("v")};
 
-	(void)state;
 	static char text[INTAKE_TEXT_MAX + 1];
 	const struct intake_label longest = {STR("k"), {text, INTAKE_TEXT_MAX}};
 	const struct intake_label too_long = {STR("k"), {text, INTAKE_TEXT_MAX + 1}};
@@ -161,9 +151,8 @@ static void test_labels_end(void **state)
 	assert_non_null(pyroscope_name_add(&name, label));
 }
 
-static void test_times(void **state)
+TEST(test_times)
 {
-	(void)state;
 	assert_int_equal(pyroscope_time_ns("1764000000"), UINT64_C(1764000000000000000));
 	assert_int_equal(pyroscope_time_ns(" 1764000000123 "), UINT64_C(1764000000123000000));
 	assert_int_equal(pyroscope_time_ns("1764000000123456"), UINT64_C(1764000000123456000));
@@ -177,7 +166,7 @@ static void test_times(void **state)
 
 /* ---- heads ---- */
 
-static void test_tokens(void **state)
+TEST(test_tokens)
 {
 	const struct intake_door door = {
 		.token = STR("0123456789abcdef"), .is_loopback = true, .body_max = 10};
@@ -185,7 +174,6 @@ static void test_tokens(void **state)
 	enum intake_reason reason;
 	const char *why;
 
-	(void)state;
 	assert_int_equal(intake_check(&door, &head, INTAKE_OTLP, &reason, &why), 401);
 	assert_int_equal(reason, REASON_TOKEN);
 	head.authorization = STR("bearer  0123456789abcdef ");
@@ -198,14 +186,13 @@ static void test_tokens(void **state)
 	assert_int_equal(intake_check(&door, &head, INTAKE_OTHER, &reason, &why), 401);
 }
 
-static void test_public_addresses(void **state)
+TEST(test_public_addresses)
 {
 	static const char *const local[] = {
 		"127.0.0.1:1", "127.9.9.9:1", "[::1]:4318", "/run/x", "./x:1", "nonsense"};
 	static const char *const others[] = {
 		":4318", "0.0.0.0:4318", "[::]:4318", "192.168.1.2:1", "[fe80::1]:1"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(local) / sizeof(*local); i++)
 		assert_false(http_address_is_public(local[i]));
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)

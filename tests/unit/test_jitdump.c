@@ -1,14 +1,9 @@
 /*
  * Jitdumps written out here, of both byte orders, whole and cut.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "../jitdump_bytes.h"
+#include "../unit.h"
 #include "obj/jit_rules.h"
 #include "obj/jitdump.h"
 
@@ -107,11 +102,10 @@ static void check_code(struct jitdump *dump, uint64_t va, uint64_t time_ns, cons
 }
 
 /* What stood somewhere, and traps where nothing did. */
-static void test_code(void **state)
+TEST(test_code)
 {
 	struct jitdump_bytes w = {.is_swapped = false};
 
-	(void)state;
 	jitdump_bytes_header(&w, 0);
 	load_code(&w, 100, 0x1000, "early", STR("0123456789"));
 	load_code(&w, 100, 0x100c, "beside", STR("abcdefgh"));
@@ -134,16 +128,14 @@ static void test_code(void **state)
 	strbuf_deinit(&w.out);
 }
 
-static void test_both_byte_orders(void **state)
+TEST(test_both_byte_orders)
 {
-	(void)state;
 	check_all(false);
 	check_all(true);
 }
 
-static void test_cut_anywhere(void **state)
+TEST(test_cut_anywhere)
 {
-	(void)state;
 	struct jitdump_bytes w = {0};
 	size_t whole = 0;
 
@@ -158,9 +150,8 @@ static void test_cut_anywhere(void **state)
 	strbuf_deinit(&w.out);
 }
 
-static void test_times_of_another_clock(void **state)
+TEST(test_times_of_another_clock)
 {
-	(void)state;
 	struct jitdump_bytes w = {0};
 
 	jitdump_bytes_header(&w, 1);
@@ -177,9 +168,8 @@ static void test_times_of_another_clock(void **state)
 	strbuf_deinit(&w.out);
 }
 
-static void test_what_is_no_jitdump(void **state)
+TEST(test_what_is_no_jitdump)
 {
-	(void)state;
 	static const char text[] = "this is a text that is longer than the header of a jitdump";
 	struct jitdump *dump = jitdump_parse((struct str){text, sizeof(text)});
 
@@ -261,13 +251,12 @@ static void check_rule(struct jit_rules *rules, const struct jitdump_reader *rea
 }
 
 /* By place and time, while the file grows; information is of the next code and of no other. */
-static void test_rules(void **state)
+TEST(test_rules)
 {
 	struct jitdump_bytes w = {.is_swapped = false};
 	struct jitdump_reader reader = {.read = read_written, .context = &w.out};
 	struct jit_rules rules = {0};
 
-	(void)state;
 	jitdump_bytes_header(&w, 0);
 	jitdump_bytes_load(&w, 90, 0x5000, 64, "before");
 	tell(&w, 61, 0x10);
@@ -298,14 +287,13 @@ static void test_rules(void **state)
 }
 
 /* Each of many pieces of code that come one by one has its own rule. */
-static void test_rules_of_much_code(void **state)
+TEST(test_rules_of_much_code)
 {
 	enum { PIECES = 2000 };
 	struct jitdump_bytes w = {.is_swapped = false};
 	struct jitdump_reader reader = {.read = read_written, .context = &w.out};
 	struct jit_rules rules = {0};
 
-	(void)state;
 	jitdump_bytes_header(&w, 0);
 	for (uint64_t i = 0; i < PIECES; i++) {
 		/* 7 and PIECES have no common divisor, so each place is taken once. */
@@ -322,7 +310,7 @@ static void test_rules_of_much_code(void **state)
 	strbuf_deinit(&w.out);
 }
 
-static void test_hostile_unwinding(void **state)
+TEST(test_hostile_unwinding)
 {
 	enum { WHOLE = EH_FRAME_SIZE + HDR_SIZE };
 	static const struct {
@@ -336,7 +324,6 @@ static void test_hostile_unwinding(void **state)
 		{30, 0, 0, 1},					       /* cut */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct jitdump_bytes w = {.is_swapped = false};
 		struct jitdump_reader reader = {.read = read_written, .context = &w.out};
@@ -360,13 +347,12 @@ static void test_hostile_unwinding(void **state)
 }
 
 /* Information of more than is read at a time is counted, and is not read. */
-static void test_large_unwinding(void **state)
+TEST(test_large_unwinding)
 {
 	struct jitdump_bytes w = {.is_swapped = false};
 	struct jitdump_reader reader = {.read = read_written, .context = &w.out};
 	struct jit_rules rules = {0};
 
-	(void)state;
 	jitdump_bytes_header(&w, 0);
 	jitdump_bytes_record(&w, 4, 50, 24 + JIT_RULES_EH_FRAME_MAX + 1);
 	jitdump_bytes_put(&w, JIT_RULES_EH_FRAME_MAX + 1, 8);
@@ -383,12 +369,11 @@ static void test_large_unwinding(void **state)
 }
 
 /* However much code the file has, no more than so much is kept; the rest is counted. */
-static void test_bound_of_code(void **state)
+TEST(test_bound_of_code)
 {
 	struct jit_rules rules = {0};
 	struct jitdump_record record = {.kind = JITDUMP_UNWINDING, .body_size = 8};
 
-	(void)state;
 	jit_rules_add(&rules, &record);
 	record.kind = JITDUMP_LOAD;
 	for (uint64_t i = 0; i < JIT_RULES_CODES_MAX + 3; i++) {

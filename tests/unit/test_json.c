@@ -2,19 +2,15 @@
  * JSON, both ends, and the decimal numbers in it: RFC 8259 by hand, what files that were cut off or
  * damaged do, and that what is written reads as what it was.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "base/decimal.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
 #include "../json_text.h"
+#include "../unit.h"
 
 /* Takes every value there is; how many. */
 static size_t take_all(struct json_reader *r)
@@ -73,7 +69,7 @@ static void expect_fault(struct str text, size_t offset, bool is_cut, const char
 	end(&t);
 }
 
-static void test_values(void **state)
+TEST(test_values)
 {
 	struct text t;
 	struct json_reader *r =
@@ -84,7 +80,6 @@ static void test_values(void **state)
 	double d;
 	bool flag;
 
-	(void)state;
 	assert_true(json_object(r) && json_key(r, &s) && str_equal(s, STR("a")));
 	assert_true(json_array(r));
 	assert_true(json_element(r) && json_int(r, &n) && n == 1);
@@ -104,7 +99,7 @@ static void test_values(void **state)
 	end(&t);
 }
 
-static void test_other_kinds_are_skipped(void **state)
+TEST(test_other_kinds_are_skipped)
 {
 	struct text t;
 	struct json_reader *r =
@@ -113,7 +108,6 @@ static void test_other_kinds_are_skipped(void **state)
 	int64_t n = 0;
 	bool flag;
 
-	(void)state;
 	assert_true(json_array(r));
 	assert_true(json_element(r) && json_int(r, &n) && n == 7); /* a number in a string */
 	assert_true(json_element(r) && !json_int(r, &n));
@@ -127,14 +121,13 @@ static void test_other_kinds_are_skipped(void **state)
 	end(&t);
 }
 
-static void test_leave_and_return(void **state)
+TEST(test_leave_and_return)
 {
 	struct text t;
 	struct json_reader *r = begin(&t, "{\"a\":{\"b\":[1,[2,3],4],\"c\":5},\"d\":6}");
 	struct str s;
 	int64_t n;
 
-	(void)state;
 	assert_true(json_object(r) && json_key(r, &s));
 	struct json_mark mark = json_mark(r);
 	for (unsigned int i = 0; i < 2; i++) {
@@ -166,9 +159,8 @@ static void expect_text(const char *json, struct str wanted)
 	end(&t);
 }
 
-static void test_strings(void **state)
+TEST(test_strings)
 {
-	(void)state;
 	expect_text("\"\"", STR(""));
 	expect_text("\"a long one without any escape\"", STR("a long one without any escape"));
 	expect_text("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", STR("\"\\/\b\f\n\r\t"));
@@ -185,9 +177,8 @@ static void test_strings(void **state)
 	expect_text("\"\xff\xfe\"", STR("\xff\xfe"));
 }
 
-static void test_faults(void **state)
+TEST(test_faults)
 {
-	(void)state;
 	expect_fault(STR(""), 0, true, "truncated");
 	expect_fault(STR("  "), 2, true, "truncated");
 	expect_fault(STR("[1,"), 3, true, "test.json: at byte 3");
@@ -215,14 +206,13 @@ static void test_faults(void **state)
 }
 
 /* Deeper nesting than any stack holds is skipped, and asked for is a fault. */
-static void test_depth(void **state)
+TEST(test_depth)
 {
 	enum { DEEP = 1000000 };
 	struct strbuf deep = {0};
 	struct text t;
 	int64_t n;
 
-	(void)state;
 	strbuf_add(&deep, STR("[[7,"));
 	for (size_t i = 0; i < DEEP; i++)
 		strbuf_add_char(&deep, '[');
@@ -241,13 +231,12 @@ static void test_depth(void **state)
 
 /* A text cut anywhere: a fault at its end, or none where nothing is missed; never a read outside.
  */
-static void test_cut_anywhere(void **state)
+TEST(test_cut_anywhere)
 {
 	static const char whole[] = "{\"a\\u00e4\\n\":[1,-2.5e3,\"x\\ud83d\\ude00\",true,null,{}],"
 				    "\"b\":{\"c\":[[false]]}}";
 	struct text t;
 
-	(void)state;
 	for (size_t size = 0; size < sizeof(whole) - 1; size++) {
 		struct json_reader *r = begin_sized(&t, (struct str){whole, size});
 		take_all(r);
@@ -265,12 +254,11 @@ static void test_cut_anywhere(void **state)
 	end(&t);
 }
 
-static void test_writer(void **state)
+TEST(test_writer)
 {
 	struct strbuf out = {0};
 	struct json_writer w = json_writer(&out);
 
-	(void)state;
 	json_put_object(&w);
 	json_put_key(&w, "a"), json_put_array(&w);
 	json_put_int(&w, INT64_MIN), json_put_unsigned(&w, UINT64_MAX), json_put_int(&w, 0);
@@ -342,11 +330,10 @@ static void add_random_value(struct strbuf *out, uint64_t *state, unsigned int d
 	strbuf_add_char(out, chance & 1 ? ']' : '}');
 }
 
-static void test_random_skips(void **state)
+TEST(test_random_skips)
 {
 	uint64_t random = 42;
 
-	(void)state;
 	for (unsigned int i = 0; i < 20000; i++) {
 		struct strbuf text = {0};
 		struct text t;
@@ -369,13 +356,12 @@ static void test_random_skips(void **state)
 }
 
 /* A place as a number, and brackets of all kinds skipped at all distances from each other. */
-static void test_places_and_skips(void **state)
+TEST(test_places_and_skips)
 {
 	struct strbuf text = {0};
 	struct json_reader r;
 	int64_t value;
 
-	(void)state;
 	for (size_t i = 0; i < 40; i++) {
 		strbuf_clear(&text);
 		strbuf_add(&text, STR("[{\"a\":[1,\"]}\\\"\",{"));
@@ -428,11 +414,10 @@ static void expect_member(size_t size, const char *last, const char *wanted, con
 
 /* Names and texts of all lengths around those that are compared at once, at the input's end and
  * not. */
-static void test_string_lengths(void **state)
+TEST(test_string_lengths)
 {
 	static const char *const blanks[] = {"", " ", "\n", "\n  ", "\t"};
 
-	(void)state;
 	for (size_t size = 0; size < 40; size++)
 		for (size_t i = 0; i < ARRAY_SIZE(blanks); i++) {
 			expect_member(size, "", "", blanks[i]);
@@ -457,11 +442,10 @@ static size_t add_long_value(struct strbuf *text, size_t size)
 
 /* What was skipped once ends there the second time, too, at whatever sizes that is remembered;
  * so does what is within it. */
-static void test_long_values_twice(void **state)
+TEST(test_long_values_twice)
 {
 	struct json_reader r;
 
-	(void)state;
 	for (size_t size = 3900; size < 4300; size++) {
 		struct strbuf text = {0};
 		strbuf_add(&text, STR("[["));

@@ -1,18 +1,14 @@
 /*
  * Numbers in JSON: of all lengths and shapes, one by one and as columns, cut off anywhere.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "base/decimal.h"
 #include "base/json_reader.h"
 #include "../json_text.h"
+#include "../unit.h"
 
 static void expect_int(const char *text, unsigned int digits, int64_t wanted)
 {
@@ -24,9 +20,8 @@ static void expect_int(const char *text, unsigned int digits, int64_t wanted)
 			(long long)decimal_int(&n, digits), (long long)wanted);
 }
 
-static void test_decimal_int(void **state)
+TEST(test_decimal_int)
 {
-	(void)state;
 	expect_int("0", 0, 0);
 	expect_int("-0", 3, 0);
 	expect_int("1234.5678", 3, 1234568);
@@ -58,9 +53,8 @@ static void expect_double(const char *text, double wanted)
 	assert_true(decimal_double(&n) == wanted);
 }
 
-static void test_decimal_double(void **state)
+TEST(test_decimal_double)
 {
-	(void)state;
 	expect_double("0.1", 0.1);
 	expect_double("-123.456e-7", -123.456e-7);
 	expect_double("9007199254740993", 9007199254740993.0);
@@ -71,7 +65,7 @@ static void test_decimal_double(void **state)
 }
 
 /* How much of the text is the number. */
-static void test_decimal_ends(void **state)
+TEST(test_decimal_ends)
 {
 	static const struct {
 		const char *text;
@@ -80,13 +74,12 @@ static void test_decimal_ends(void **state)
 		{"1e+", 1}, {"1e+2", 4}, {"12,3", 2}, {"x", 0}};
 	struct decimal n;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_int_equal(decimal_scan(str_from(cases[i].text), &n), cases[i].size);
 }
 
 /* What json_number_element makes of an array must be what json_element and json_decimal do. */
-static void test_number_elements(void **state)
+TEST(test_number_elements)
 {
 	static const char *const texts[] = {"[]", "[1,2,3]", "[ 1 , -2.5,0.000001]",
 		"[null,7,\"8\",[9],{}]", "[1e3,12345678901234567890,0.1234567]", "[-,1]", "[1,,2]",
@@ -94,7 +87,6 @@ static void test_number_elements(void **state)
 		"[9999999999999999999,1]", "[99999999999.99999999,1]", "[-0.5]", "[1,2]x",
 		"[1234567890123.456789,true]"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		struct json_reader quick, plain;
 		int64_t a, b;
@@ -137,7 +129,7 @@ static size_t elements_singly(struct json_reader *r, int64_t *values)
 }
 
 /* Columns, in parts of any size, are what their elements are one by one; cut off anywhere, too. */
-static void test_columns(void **state)
+TEST(test_columns)
 {
 	static const char *const texts[] = {"[]", "[null]",
 		"[1,null,2.5,null,-3,1e3,\"4\",[5],null]",
@@ -145,7 +137,6 @@ static void test_columns(void **state)
 		"[null,nul,1]", "[1,nullx]", "[1,,2]", "[1,2}", "[null 1]", "[-1,-,2]", "[00,1.,2]",
 		"[123456789012.345678,9,99,999,9999,99999,999999,9999999,99999999,999999999,0]"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		for (size_t size = 1; size <= strlen(texts[i]); size++)
 			for (size_t part = 1; part < 5; part++) {
@@ -170,13 +161,12 @@ static void test_columns(void **state)
 			}
 }
 
-static void test_lowest_number_of_a_column(void **state)
+TEST(test_lowest_number_of_a_column)
 {
 	struct text t;
 	int64_t values[3];
 	struct json_reader *r = begin(&t, "[-1e30,null,-9223372036854775808]");
 
-	(void)state;
 	assert_true(json_array(r));
 	assert_int_equal(json_numbers(r, 0, values, 3), 3);
 	assert_int_equal(values[0], INT64_MIN + 1);
@@ -186,11 +176,10 @@ static void test_lowest_number_of_a_column(void **state)
 }
 
 /* Every count of digits before and behind the point, with and without room behind the number. */
-static void test_number_lengths(void **state)
+TEST(test_number_lengths)
 {
 	static const char digits[] = "9876543210123456789876";
 
-	(void)state;
 	for (int whole = 1; whole <= 20; whole++)
 		for (int fraction = 0; fraction <= 20; fraction++)
 			for (int room = 0; room <= 40; room += 40) {

@@ -1,11 +1,8 @@
 /* Kernel symbols out of text. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "obj/kallsyms.h"
+#include "../unit.h"
 
 static const struct str sample = STR("ffffffff81000000 T _stext\n"
 				     "ffffffff81000000 T startup_64\n"
@@ -26,12 +23,11 @@ static void check(const struct kallsyms *k, uint64_t va, const char *name, const
 	assert_true(va >= s.low_va && va < s.high_va);
 }
 
-static void functions_reach_to_the_next(void **state)
+TEST(functions_reach_to_the_next)
 {
 	struct kallsyms *k = kallsyms_parse(sample);
 	struct kernel_symbol s;
 
-	(void)state;
 	assert_false(kallsyms_are_hidden(k));
 	assert_false(kallsyms_find(k, 0xffffffff80ffffff, &s));
 	check(k, 0xffffffff81000000, "startup_64", "[kernel]");
@@ -43,23 +39,21 @@ static void functions_reach_to_the_next(void **state)
 	kallsyms_close(k);
 }
 
-static void what_is_far_behind_is_unknown(void **state)
+TEST(what_is_far_behind_is_unknown)
 {
 	struct kallsyms *k = kallsyms_parse(sample);
 	struct kernel_symbol s;
 
-	(void)state;
 	assert_false(kallsyms_find(k, 0xffffffff90000000, &s));
 	assert_false(kallsyms_find(k, UINT64_MAX, &s));
 	kallsyms_close(k);
 }
 
 /* What was packed answers as before, wherever it is asked. */
-static void packed_is_the_same(void **state)
+TEST(packed_is_the_same)
 {
 	struct kallsyms *k = kallsyms_parse(sample), *again = kallsyms_unpack(kallsyms_packed(k));
 
-	(void)state;
 	assert_non_null(again);
 	assert_int_equal(kallsyms_count(again), kallsyms_count(k));
 	for (uint64_t i = 0; i < 0x1000; i++) {
@@ -74,12 +68,11 @@ static void packed_is_the_same(void **state)
 	kallsyms_close(again);
 }
 
-static void only_the_next_of_the_same_module_bounds(void **state)
+TEST(only_the_next_of_the_same_module_bounds)
 {
 	struct kallsyms *k = kallsyms_parse(sample);
 	struct kernel_symbol s;
 
-	(void)state;
 	assert_true(kallsyms_find(k, 0xffffffff81000100, &s) && s.is_bounded);
 	assert_true(kallsyms_find(k, 0xffffffff81000200, &s) && !s.is_bounded);
 	assert_true(kallsyms_find(k, 0xffffffffc0100000, &s) && s.is_bounded);
@@ -88,14 +81,13 @@ static void only_the_next_of_the_same_module_bounds(void **state)
 }
 
 /* Every cut and every changed byte is refused or harmless. */
-static void damaged_packs_do_no_harm(void **state)
+TEST(damaged_packs_do_no_harm)
 {
 	struct kallsyms *k = kallsyms_parse(sample);
 	struct str packed = kallsyms_packed(k);
 	char bytes[512];
 	struct kernel_symbol s;
 
-	(void)state;
 	assert_true(packed.size <= sizeof(bytes));
 	for (size_t size = 0; size < packed.size; size++) {
 		struct kallsyms *cut = kallsyms_unpack((struct str){packed.data, size});
@@ -114,44 +106,40 @@ static void damaged_packs_do_no_harm(void **state)
 	kallsyms_close(k);
 }
 
-static void zero_addresses_are_hidden_ones(void **state)
+TEST(zero_addresses_are_hidden_ones)
 {
 	struct kallsyms *k =
 		kallsyms_parse(STR("0000000000000000 T _stext\n0000000000000000 T do_one\n"));
 	struct kernel_symbol s;
 
-	(void)state;
 	assert_true(kallsyms_are_hidden(k));
 	assert_false(kallsyms_find(k, 0, &s));
 	kallsyms_close(k);
 }
 
-static void nothing_is_not_hidden(void **state)
+TEST(nothing_is_not_hidden)
 {
 	struct kallsyms *k = kallsyms_parse(STR(""));
 
-	(void)state;
 	assert_false(kallsyms_are_hidden(k));
 	assert_int_equal(kallsyms_count(k), 0);
 	kallsyms_close(k);
 }
 
-static void data_alone_is_nothing(void **state)
+TEST(data_alone_is_nothing)
 {
 	struct kallsyms *k = kallsyms_parse(STR("ffffffff81000180 d some_data\n"));
 	struct kernel_symbol s;
 
-	(void)state;
 	assert_false(kallsyms_are_hidden(k));
 	assert_false(kallsyms_find(k, 0xffffffff81000180, &s));
 	kallsyms_close(k);
 }
 
-static void every_cut_is_read(void **state)
+TEST(every_cut_is_read)
 {
 	struct kernel_symbol s;
 
-	(void)state;
 	for (size_t size = 0; size <= sample.size; size++) {
 		struct kallsyms *k = kallsyms_parse((struct str){sample.data, size});
 		kallsyms_find(k, 0xffffffff81000190, &s);
@@ -159,12 +147,11 @@ static void every_cut_is_read(void **state)
 	}
 }
 
-static void this_kernel_is_read(void **state)
+TEST(this_kernel_is_read)
 {
 	struct kallsyms *k;
 	struct error *err = kallsyms_open(NULL, &k);
 
-	(void)state;
 	if (err) {
 		error_destroy(err);
 		skip();
@@ -173,12 +160,11 @@ static void this_kernel_is_read(void **state)
 	kallsyms_close(k);
 }
 
-static void a_missing_file_is_an_error(void **state)
+TEST(a_missing_file_is_an_error)
 {
 	struct kallsyms *k = NULL;
 	struct error *err = kallsyms_open("/nonexistent/kallsyms", &k);
 
-	(void)state;
 	assert_non_null(err);
 	assert_null(k);
 	error_destroy(err);

@@ -1,18 +1,14 @@
 /*
  * Labels of samples: one set whatever the order, kept by sums, parts and roots.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "model/builder.h"
 #include "model/merge.h"
 #include "model/part.h"
 #include "model/roots.h"
+#include "../unit.h"
 
 static struct label text_label(struct builder *b, const char *key, const char *text)
 {
@@ -91,12 +87,11 @@ static const char *said(const struct profile *p, size_t sample)
 	return text;
 }
 
-static void sets_have_no_order(void **state)
+TEST(sets_have_no_order)
 {
 	struct profile *p = labelled(false);
 	const label_set_id *of = p->samples.labels;
 
-	(void)state;
 	assert_int_equal(p->label_count, 3);
 	assert_int_equal(of[0].i, of[1].i);
 	assert_int_equal(of[2].i, 0);
@@ -108,7 +103,7 @@ static void sets_have_no_order(void **state)
 	profile_destroy(p);
 }
 
-static void one_label_more(void **state)
+TEST(one_label_more)
 {
 	struct builder *b = new_builder();
 	struct label user = text_label(b, "user", "a"), size = number_label(b, "size", -1, "");
@@ -116,7 +111,6 @@ static void one_label_more(void **state)
 	label_set_id none = {0};
 	label_set_id both = builder_label_set_of(b, (label_id[]){second, first}, 2);
 
-	(void)state;
 	assert_int_equal(
 		builder_label_set_with(b, builder_label_set_with(b, none, second), first).i,
 		both.i);
@@ -125,11 +119,10 @@ static void one_label_more(void **state)
 	builder_destroy(b);
 }
 
-static void no_labels_no_column(void **state)
+TEST(no_labels_no_column)
 {
 	struct builder *b = new_builder();
 
-	(void)state;
 	add_sample(b, NULL, 0);
 	builder_sample_labels(b, (label_set_id){0});
 	struct profile *p = finish(b);
@@ -142,12 +135,11 @@ static void no_labels_no_column(void **state)
 	profile_destroy(p);
 }
 
-static void sums_and_parts_keep_them(void **state)
+TEST(sums_and_parts_keep_them)
 {
 	struct profile *a = labelled(false), *b = labelled(true), *sum = NULL, *part = NULL;
 	static const bool kept[] = {false, false, false, true, false};
 
-	(void)state;
 	assert_null(profile_merge((const struct profile *[]){a, b}, 2, &sum));
 	assert_int_equal(sum->label_count, 3);
 	assert_int_equal(sum->samples.count, 10);
@@ -172,11 +164,10 @@ static struct str root_name(const struct profile *p, size_t sample)
 	return profile_string(p, p->functions[f->function.i].name);
 }
 
-static void roots_are_labels(void **state)
+TEST(roots_are_labels)
 {
 	struct profile *p = labelled(false), *rooted = NULL;
 
-	(void)state;
 	assert_null(profile_with_label_roots(p, STR("user"), &rooted));
 	assert_string_equal(root_name(rooted, 0).data, "user=a");
 	assert_string_equal(root_name(rooted, 2).data, "[no user]");

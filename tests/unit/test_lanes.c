@@ -2,15 +2,10 @@
  * Lanes of threads over time: slices add up to what the samples weigh, whatever the slices are, and
  * each is what adding nanosecond by nanosecond gives.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "../random_profile.h"
+#include "../unit.h"
 #include "analysis/lane_groups.h"
 #include "model/builder.h"
 
@@ -85,11 +80,10 @@ static int64_t weight_in(const struct profile *p, uint32_t thread, enum lane_kin
 	return weight;
 }
 
-static void slices_are_what_was_spent_in_them(void **state)
+TEST(slices_are_what_was_spent_in_them)
 {
 	struct random r = random_from(11);
 
-	(void)state;
 	for (int round = 0; round < 60; round++) {
 		struct profile *p = recorded(&r);
 		struct arena *arena = arena_create();
@@ -122,7 +116,7 @@ static void slices_are_what_was_spent_in_them(void **state)
 	}
 }
 
-static void the_busiest_come_first(void **state)
+TEST(the_busiest_come_first)
 {
 	struct random r = random_from(12);
 	struct profile *p = recorded(&r);
@@ -131,7 +125,6 @@ static void the_busiest_come_first(void **state)
 	const struct lanes *lanes =
 		lanes_analyse(selection, (metric_id){0}, lanes_span(selection, 10), arena);
 
-	(void)state;
 	for (size_t i = 1; i < lanes->count; i++)
 		assert_true(p->threads[lanes->lanes[i - 1].thread].process.i !=
 				    p->threads[lanes->lanes[i].thread].process.i ||
@@ -143,7 +136,7 @@ static void the_busiest_come_first(void **state)
 	profile_destroy(p);
 }
 
-static void processes_sum_their_threads(void **state)
+TEST(processes_sum_their_threads)
 {
 	struct random r = random_from(13);
 	struct profile *p = recorded(&r);
@@ -154,7 +147,6 @@ static void processes_sum_their_threads(void **state)
 	const struct lane_groups *groups = lane_groups_analyse(lanes, p, arena);
 	size_t members = 0;
 
-	(void)state;
 	assert_int_equal(groups->count, 2);
 	for (size_t g = 0; g < 2; g++) {
 		const struct lane_group *group = &groups->groups[g];

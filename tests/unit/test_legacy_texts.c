@@ -2,14 +2,10 @@
  * Profiles in text that pprof calls legacy: heap profiles of each kind, contention.  Figures are
  * those that `go tool pprof -raw` prints of the same text.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "../profile_checks.h"
+#include "../unit.h"
 #include "../writer_text.h"
 #include "base/alloc.h"
 #include "formats/readers.h"
@@ -33,7 +29,7 @@ static struct profile *read_text(const char *text, const char *format)
 	return p;
 }
 
-static void heap_of_gperftools(void **state)
+TEST(heap_of_gperftools)
 {
 	struct profile *p = read_text("heap profile:   3:  60 [  6: 905] @ heapprofile\n"
 				      "  2:  48 [  4:  896] @ 0x400124 0x70001235\n"
@@ -44,7 +40,6 @@ static void heap_of_gperftools(void **state)
 				      "  -1: -3 [  0:    0] @ 0x400200\n",
 		"heap-text");
 
-	(void)state;
 	assert_string_equal(
 		profile_string(p, p->metrics[p->default_metric.i].name).data, "inuse_space");
 	expect_folded(p, "inuse_space",
@@ -58,26 +53,24 @@ static void heap_of_gperftools(void **state)
 	profile_destroy(p);
 }
 
-static void heap_without_all(void **state)
+TEST(heap_without_all)
 {
 	struct profile *p = read_text("heap profile:   1:  60 [  0: 0] @ growthz\n"
 				      "  1:  60 [  1:  60] @ 0x400124\n",
 		"heap-text");
 
-	(void)state;
 	assert_int_equal(p->metric_count, 2);
 	expect_folded(p, "space", "[program+0x400123] 60\n");
 	profile_destroy(p);
 }
 
 /* 10 / (1 - e^(-400/10 / 1024)), cut off; of "heap/2048" the rate is half. */
-static void heap_samples_are_scaled(void **state)
+TEST(heap_samples_are_scaled)
 {
 	static const char *const headers[] = {"heap profile: 10: 400 [0: 0] @ heap_v2/1024\n",
 		"heap profile: 10: 400 [0: 0] @ heapz_v2/1024\n",
 		"heap profile: 10: 400 [0: 0] @ heap/2048\n"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
 		char *text = xasprintf("%s10: 400 [0: 0] @ 0x400124\n", headers[i]);
 		struct profile *p = read_text(text, "heap-text");
@@ -89,7 +82,7 @@ static void heap_samples_are_scaled(void **state)
 	}
 }
 
-static void heap_of_jemalloc(void **state)
+TEST(heap_of_jemalloc)
 {
 	struct profile *p = read_text("heap_v2/1024\n"
 				      "  t*: 11: 406 [0: 0]\n"
@@ -101,14 +94,13 @@ static void heap_of_jemalloc(void **state)
 				      "  t*: 1: 2000000 [0: 0]\n",
 		"heap-text");
 
-	(void)state;
 	expect_folded(
 		p, "objects", "[lib.so+0x1234];[program+0x400123] 261\n[program+0x4001ff] 1\n");
 	assert_false(has_note(p, "line"));
 	profile_destroy(p);
 }
 
-static void contention(void **state)
+TEST(contention)
 {
 	struct profile *p = read_text("--- contention:\n"
 				      "cycles/second = 2000000000\n"
@@ -118,7 +110,6 @@ static void contention(void **state)
 				      "7 1 @ 0x400200\n",
 		"contention-text");
 
-	(void)state;
 	assert_int_equal(p->stats.duration_ns, 5000000);
 	expect_folded(p, "contentions",
 		"[lib.so+0x1234];[program+0x400123] 200\n[program+0x4001ff] 100\n");
@@ -131,13 +122,12 @@ static void contention(void **state)
 	profile_destroy(p);
 }
 
-static void refuses(void **state)
+TEST(refuses)
 {
 	static const char *const none[] = {"heap profile: 1\n", "heap_v2/\n", "heap_v2/5 6\n",
 		"heap profile: 1: 2 [3: 4] @ other\n", "heap profile: 1: 2 [3: 4] @ heap_v2/x\n",
 		"--- contentionz 1 ---\nformat = java\nresolution = ns\n", "--- other:\n"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
 		const uint8_t *data = (const uint8_t *)none[i];
 		assert_int_equal(reader_heap_text.bid(data, strlen(none[i])), 0);

@@ -1,10 +1,5 @@
 /* Memory of zones found, attached, copied and saved: made by hand, in this process and in children.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include <fcntl.h>
 #include <signal.h>
@@ -15,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../unit.h"
 #include "../zone_region.h"
 #include "live/attach.h"
 #include "live/find.h"
@@ -91,25 +87,22 @@ static void test_attaches(bool is_sealed)
 	zone_maker_deinit(&m);
 }
 
-static void test_sealed(void **state)
+TEST(test_sealed)
 {
-	(void)state;
 	test_attaches(true);
 }
 
-static void test_not_sealed(void **state)
+TEST(test_not_sealed)
 {
-	(void)state;
 	test_attaches(false);
 }
 
 /* The file gets shorter under what would be a mapping. */
-static void test_truncated_later(void **state)
+TEST(test_truncated_later)
 {
 	struct zone_maker m;
 	struct live *live;
 
-	(void)state;
 	make(&m);
 	int fd = memfd_of(&m, false);
 	assert_null(live_attach(getpid(), &live));
@@ -121,13 +114,12 @@ static void test_truncated_later(void **state)
 	zone_maker_deinit(&m);
 }
 
-static void test_found(void **state)
+TEST(test_found)
 {
 	struct zone_maker m;
 	struct live_list list;
 	bool found = false;
 
-	(void)state;
 	make(&m);
 	int fd = memfd_of(&m, true);
 	assert_null(live_list_find(&list));
@@ -156,23 +148,21 @@ static void assert_fails(struct error *err, enum error_kind kind, const char *te
 	error_destroy(err);
 }
 
-static void test_no_zones(void **state)
+TEST(test_no_zones)
 {
 	struct live *live;
 
-	(void)state;
 	assert_fails(live_attach(getpid(), &live), ERROR_INPUT, "has no zones: link it with");
 	assert_fails(live_attach(0, &live), ERROR_INPUT, "no such process: 0");
 	assert_fails(live_attach(0x7fffffff, &live), ERROR_INPUT, "no such process");
 }
 
 /* A child that has its parent's descriptor and nothing of its own. */
-static void test_inherited(void **state)
+TEST(test_inherited)
 {
 	struct zone_maker m;
 	struct live *live;
 
-	(void)state;
 	make(&m);
 	int fd = memfd_of(&m, true);
 	pid_t child = fork();
@@ -214,12 +204,11 @@ static pid_t start_child(bool closes)
 	return child;
 }
 
-static void test_closed_descriptor(void **state)
+TEST(test_closed_descriptor)
 {
 	struct live *live;
 	pid_t child = start_child(true);
 
-	(void)state;
 	struct error *err = live_attach(child, &live);
 	if (err && err->kind == ERROR_UNSUPPORTED) {
 		/* Memory of others may be read by root alone (kernel.yama.ptrace_scope). */
@@ -242,12 +231,11 @@ static void test_closed_descriptor(void **state)
 	waitpid(child, NULL, 0);
 }
 
-static void test_killed(void **state)
+TEST(test_killed)
 {
 	struct live *live;
 	pid_t child = start_child(false);
 
-	(void)state;
 	assert_null(live_attach(child, &live));
 	assert_false(live->memory.is_copy);
 	kill(child, SIGKILL);
@@ -312,12 +300,11 @@ static void save_scribbled(struct live *live)
 	close(fd);
 }
 
-static void test_scribbled(void **state)
+TEST(test_scribbled)
 {
 	struct zone_maker m;
 	struct live *live;
 
-	(void)state;
 	make(&m);
 	for (int round = 0; round < 8; round++) {
 		int fd = memfd_of(&m, round % 2 == 0);
@@ -354,13 +341,12 @@ static int scratch_file(char *path)
 	return fd;
 }
 
-static void test_saved(void **state)
+TEST(test_saved)
 {
 	struct zone_maker m;
 	struct live *live, *again;
 	char path[64];
 
-	(void)state;
 	make(&m);
 	int fd = memfd_of(&m, true), file = scratch_file(path);
 	assert_null(live_attach(getpid(), &live));
@@ -378,13 +364,12 @@ static void test_saved(void **state)
 }
 
 /* A program's own file; when the program ended is unknown. */
-static void test_file_of_a_killed_program(void **state)
+TEST(test_file_of_a_killed_program)
 {
 	struct zone_maker m;
 	struct live *live;
 	char path[64];
 
-	(void)state;
 	make(&m);
 	int file = scratch_file(path);
 	uint64_t last = m.header->now_ticks;
@@ -403,13 +388,12 @@ static void test_file_of_a_killed_program(void **state)
 	zone_maker_deinit(&m);
 }
 
-static void test_bad_files(void **state)
+TEST(test_bad_files)
 {
 	struct zone_maker m;
 	struct live *live;
 	char path[64];
 
-	(void)state;
 	assert_fails(live_open_file("/nonexistent", &live), ERROR_SYSTEM, "/nonexistent");
 	assert_fails(live_open_file("/tmp", &live), ERROR_INPUT, "is not a file");
 	int file = scratch_file(path);

@@ -1,17 +1,12 @@
 /*
  * Which functions of two profiles are the same, where the profiles do not say the same of them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "base/compiler.h"
 #include "model/match.h"
+#include "../unit.h"
 
 /* A function, or with no name none. */
 struct known {
@@ -68,72 +63,66 @@ static void expect(const struct known *old, size_t old_count, const struct known
 #define EXPECT(old, new, as_old, as_new)                                                           \
 	expect(old, ARRAY_SIZE(old), new, ARRAY_SIZE(new), as_old, as_new)
 
-static void the_same_stay_themselves(void **state)
+TEST(the_same_stay_themselves)
 {
 	static const struct known both[] = {{"f", "/bin/a", "a.c", 3}, {"f", "/bin/a", "b.c", 3},
 		{"f", NULL, NULL, 0}, {"", "/bin/a", NULL, 0}};
 
-	(void)state;
 	EXPECT(both, both, "----", "----");
 }
 
-static void what_has_moved_is_the_same(void **state)
+TEST(what_has_moved_is_the_same)
 {
 	static const struct known old[] = {{"init", "/old/bin/a", "a.c", 3},
 		{"init", "/old/bin/a", "b.c", 3}, {"work", "/old/bin/a", "/build1/w.c", 7}};
 	static const struct known new[] = {{"work", "/new/bin/a", "/build2/w.c", 9},
 		{"init", "/new/bin/a", "b.c", 5}, {"init", "/new/bin/a", "a.c", 6}};
 
-	(void)state;
 	EXPECT(old, new, "210", "---");
 }
 
-static void names_are_enough_where_one_side_has_no_more(void **state)
+TEST(names_are_enough_where_one_side_has_no_more)
 {
 	static const struct known names[] = {{"main", NULL, NULL, 0}, {"f", NULL, NULL, 0}};
 	static const struct known more[] = {{"f", "/bin/a", "a.c", 3}, {"main", "/bin/a", NULL, 0}};
 
-	(void)state;
 	EXPECT(names, more, "10", "--");
 	EXPECT(more, names, "--", "10");
 }
 
-static void what_differs_is_not_the_same(void **state)
+TEST(what_differs_is_not_the_same)
 {
 	static const struct known old[] = {
 		{"f", "/bin/a", "a.c", 3}, {"g", "/bin/a", NULL, 0}, {"", "/bin/a", NULL, 0}};
 	static const struct known new[] = {
 		{"f", "/bin/a", "other.c", 3}, {"g", "/bin/b", NULL, 0}, {"", "/bin/b", NULL, 0}};
 
-	(void)state;
 	EXPECT(old, new, "---", "---");
 }
 
-static void of_several_none_is_chosen(void **state)
+TEST(of_several_none_is_chosen)
 {
 	static const struct known names[] = {{"init", NULL, NULL, 0}};
 	static const struct known two[] = {
 		{"init", "/bin/a", "a.c", 3}, {"init", "/bin/a", "b.c", 3}};
 
-	(void)state;
 	EXPECT(names, two, "-", "--");
 	EXPECT(two, names, "--", "-");
 }
 
 /* A program is built under another name; its library stays. */
-static void one_program_under_two_names_is_one(void **state)
+TEST(one_program_under_two_names_is_one)
 {
 	static const struct known old[] = {{"main", "/a/x", "x.c", 3}, {"f", "/a/x", "x.c", 9},
 		{"gone", "/a/x", NULL, 0}, {"", "/a/x", NULL, 0}, {"f", "/lib/l.so", NULL, 0}};
 	static const struct known new[] = {{"f", "/lib/l.so", NULL, 0}, {"f", "/b/y", "x.c", 8},
 		{"main", "/b/y", "x.c", 3}, {"came", "/b/y", NULL, 0}};
 
-	(void)state;
 	EXPECT(old, new, "-1---", "----");
 }
 
 /* One name of many in common, or two that have it: nobody knows. */
-static void programs_that_differ_are_not_one(void **state)
+TEST(programs_that_differ_are_not_one)
 {
 	static const struct known old[] = {
 		{"main", "/a/x", NULL, 0}, {"f", "/a/x", NULL, 0}, {"g", "/a/x", NULL, 0}};
@@ -141,7 +130,6 @@ static void programs_that_differ_are_not_one(void **state)
 		{"main", "/b/y", NULL, 0}, {"h", "/b/y", NULL, 0}, {"k", "/b/y", NULL, 0}};
 	static const struct known two[] = {{"f", "/b/y", NULL, 0}, {"f", "/b/z", NULL, 0}};
 
-	(void)state;
 	EXPECT(old, other, "---", "---");
 	EXPECT(old, two, "---", "--");
 }

@@ -2,14 +2,9 @@
  * Inclusive figures of arcs with costs: worked out by hand for calls without recursion, to itself
  * and in a cycle; and what must hold of all, on random profiles.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "../random_profile.h"
+#include "../unit.h"
 #include "analysis/callers.h"
 #include "analysis/functions.h"
 #include "analysis/measured.h"
@@ -74,11 +69,10 @@ static const struct function_row *row_of(const struct world *w, const char *name
 }
 
 /* The manual's own example, main → func1 → func2. */
-static void costs_of_calls_are_inclusive(void **state)
+TEST(costs_of_calls_are_inclusive)
 {
 	struct world w = begin();
 
-	(void)state;
 	spent(&w, "main", 20);
 	spent(&w, "func1", 100);
 	spent(&w, "func2", 700);
@@ -95,11 +89,10 @@ static void costs_of_calls_are_inclusive(void **state)
 }
 
 /* f calls itself nine times; the costs of these calls overlap, and are left out. */
-static void calls_to_itself_count_once(void **state)
+TEST(calls_to_itself_count_once)
 {
 	struct world w = begin();
 
-	(void)state;
 	spent(&w, "main", 1);
 	spent(&w, "f", 10);
 	spent(&w, "leaf", 30);
@@ -118,11 +111,10 @@ static void calls_to_itself_count_once(void **state)
  * main → even ⇄ odd, five deep, each 1 a call: even 3, odd 2.  even is the only entry, so it has
  * what main's call cost; odd is under even: at most 5, at most what the calls of it cost, 4 + 2.
  */
-static void in_a_cycle_the_entry_is_exact(void **state)
+TEST(in_a_cycle_the_entry_is_exact)
 {
 	struct world w = begin();
 
-	(void)state;
 	spent(&w, "main", 1);
 	spent(&w, "even", 3);
 	spent(&w, "odd", 2);
@@ -157,11 +149,10 @@ static int64_t line_of(const struct callers *c, const char *centre, const char *
 	return -1;
 }
 
-static void callers_are_those_that_were_measured(void **state)
+TEST(callers_are_those_that_were_measured)
 {
 	struct world w = begin();
 
-	(void)state;
 	spent(&w, "main", 20);
 	spent(&w, "func1", 100);
 	spent(&w, "func2", 700);
@@ -177,11 +168,10 @@ static void callers_are_those_that_were_measured(void **state)
 	world_deinit(&w);
 }
 
-static void the_graph_shares_out_what_was_measured(void **state)
+TEST(the_graph_shares_out_what_was_measured)
 {
 	struct world w = begin();
 
-	(void)state;
 	spent(&w, "main", 20);
 	spent(&w, "f", 30);
 	spent(&w, "g", 10);
@@ -262,9 +252,8 @@ static void check_profile(const struct profile *p, bool is_difference)
 	arena_destroy(arena);
 }
 
-static void sums_hold(void **state)
+TEST(sums_hold)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		struct profile *a = random_costs(seed), *b = random_costs(seed + 1000), *d;
 

@@ -5,17 +5,12 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "../profile_checks.h"
 #include "../random_profile.h"
 #include "../slow/stack_list.h"
+#include "../unit.h"
 #include "../writer_text.h"
 #include "analysis/calltree.h"
 #include "analysis/functions.h"
@@ -202,9 +197,8 @@ static void check_same_calltree(
 
 /* ---- properties ---- */
 
-static void one_profile_stays_itself(void **state)
+TEST(one_profile_stays_itself)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
 		struct random r = random_from(seed);
 		struct random_shape shape = random_shape_any(&r);
@@ -219,9 +213,8 @@ static void one_profile_stays_itself(void **state)
 	}
 }
 
-static void a_merger_is_the_sum_of_its_stacks(void **state)
+TEST(a_merger_is_the_sum_of_its_stacks)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
 		struct pair pair = pair_create(seed);
 		struct profile *sum = merge2(pair.a, pair.b);
@@ -238,9 +231,8 @@ static void a_merger_is_the_sum_of_its_stacks(void **state)
 	}
 }
 
-static void the_order_of_files_does_not_matter(void **state)
+TEST(the_order_of_files_does_not_matter)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
 		struct pair pair = pair_create(seed);
 		struct profile *ab = merge2(pair.a, pair.b), *ba = merge2(pair.b, pair.a);
@@ -259,9 +251,8 @@ static void the_order_of_files_does_not_matter(void **state)
 	}
 }
 
-static void three_files_are_merged_in_any_grouping(void **state)
+TEST(three_files_are_merged_in_any_grouping)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
 		struct pair pair = pair_create(seed), other = pair_create(seed + 5000);
 		const struct profile *const all[] = {pair.a, pair.b, other.a};
@@ -282,9 +273,8 @@ static void three_files_are_merged_in_any_grouping(void **state)
 	}
 }
 
-static void a_difference_is_new_less_old(void **state)
+TEST(a_difference_is_new_less_old)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
 		struct pair pair = pair_of(seed, true);
 		struct profile *d = difference(pair.a, pair.b);
@@ -332,9 +322,8 @@ static void check_shares(const struct profile *d, metric_id shares, metric_id of
 	arena_destroy(arena);
 }
 
-static void shares_come_to_the_whole(void **state)
+TEST(shares_come_to_the_whole)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
 		struct pair pair = pair_of(seed, false);
 		struct str name =
@@ -371,9 +360,8 @@ static metric_id counterpart(const struct profile *d, uint32_t m, const struct p
 	return difference_old((metric_id){m}).i == m ? difference_new(same) : difference_old(same);
 }
 
-static void differences_are_antisymmetric(void **state)
+TEST(differences_are_antisymmetric)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
 		struct pair pair = pair_of(seed, true);
 		struct profile *d = difference(pair.a, pair.b);
@@ -443,12 +431,11 @@ static struct profile *total_profile(const char *metric, const char *unit, int64
 	return maker_finish(&m);
 }
 
-static void times_come_onto_one_line(void **state)
+TEST(times_come_onto_one_line)
 {
 	struct profile *a = timed_profile("a", 5000, 10), *b = timed_profile("b", 2000, 20);
 	struct profile *sum = merge2(a, b);
 
-	(void)state;
 	assert_int_equal(sum->start_unix_ns, 2000);
 	assert_int_equal(sum->samples.count, 2);
 	assert_int_equal(sum->samples.time_ns[0], 3010);
@@ -463,13 +450,12 @@ static void times_come_onto_one_line(void **state)
 	profile_destroy(sum);
 }
 
-static void times_without_a_start_stay(void **state)
+TEST(times_without_a_start_stay)
 {
 	struct profile *a = timed_profile("a", 0, 10),
 		       *b = timed_profile("b", 2000, UINT64_MAX - 1);
 	struct profile *sum = merge2(a, b);
 
-	(void)state;
 	assert_int_equal(sum->start_unix_ns, 0);
 	assert_int_equal(sum->samples.time_ns[0], 10);
 	assert_true(has_note(sum, "times count from each one's start"));
@@ -484,14 +470,13 @@ static void times_without_a_start_stay(void **state)
 	profile_destroy(sum);
 }
 
-static void samples_are_kept_if_all_have_them(void **state)
+TEST(samples_are_kept_if_all_have_them)
 {
 	struct profile *a = timed_profile("a", 1, 10), *b = total_profile("cpu-time", "ns", 3000);
 	struct profile *empty = maker_finish(
 		&(struct maker){.builder = maker_create("empty", "cpu-time", "ns").builder});
 	struct profile *sum = merge2(a, b), *alone = merge2(a, empty);
 
-	(void)state;
 	assert_int_equal(sum->samples.count, 0);
 	assert_int_equal(sum->total[0], 4000);
 	assert_int_equal(sum->stats.counted, 5);
@@ -506,7 +491,7 @@ static void samples_are_kept_if_all_have_them(void **state)
 	profile_destroy(alone);
 }
 
-static void metrics_go_by_name_and_unit(void **state)
+TEST(metrics_go_by_name_and_unit)
 {
 	struct profile *a = total_profile("cpu-time", "ns", 9),
 		       *b = total_profile("bytes", "bytes", 5);
@@ -514,7 +499,6 @@ static void metrics_go_by_name_and_unit(void **state)
 		       *none = NULL;
 	const struct profile *const clash[] = {a, b, other};
 
-	(void)state;
 	assert_int_equal(sum->metric_count, 2);
 	assert_int_equal(sum->total[0], 9);
 	assert_int_equal(sum->total[1], 5);
@@ -534,13 +518,12 @@ static void metrics_go_by_name_and_unit(void **state)
 }
 
 /* Files that have no such metric know how many samples there were nevertheless. */
-static void samples_are_counted_where_known(void **state)
+TEST(samples_are_counted_where_known)
 {
 	struct profile *a = total_profile("samples", "count", 9),
 		       *b = total_profile("cpu-time", "ns", 5);
 	struct profile *sum = merge2(a, b);
 
-	(void)state;
 	assert_int_equal(sum->total[metric_of(sum, "samples").i], 13);
 	assert_false(has_note(sum, "samples is in"));
 	profile_destroy(a);
@@ -548,13 +531,12 @@ static void samples_are_counted_where_known(void **state)
 	profile_destroy(sum);
 }
 
-static void sums_beyond_63_bits_are_refused(void **state)
+TEST(sums_beyond_63_bits_are_refused)
 {
 	struct profile *a = total_profile("bytes", "bytes", INT64_MAX), *sum = NULL;
 	const struct profile *const twice[] = {a, a};
 	struct error *err = profile_merge(twice, 2, &sum);
 
-	(void)state;
 	assert_non_null(err);
 	assert_non_null(strstr(err->message, "exceeds 64 bits"));
 	error_destroy(err);
@@ -562,24 +544,22 @@ static void sums_beyond_63_bits_are_refused(void **state)
 }
 
 /* A change may be as large as either side, and both ways at once. */
-static void differences_of_63_bits(void **state)
+TEST(differences_of_63_bits)
 {
 	struct profile *a = total_profile("bytes", "bytes", INT64_MAX), *d = difference(a, a);
 
-	(void)state;
 	for (size_t m = 0; m < 3; m++)
 		assert_int_equal(d->total[m], m == 0 ? 0 : INT64_MAX); /* change, old, new */
 	profile_destroy(a);
 	profile_destroy(d);
 }
 
-static void a_metric_cannot_play_a_difference(void **state)
+TEST(a_metric_cannot_play_a_difference)
 {
 	struct profile *a = total_profile("cpu-time", "ns", 1);
 	struct profile *b = total_profile("cpu-time (old)", "ns", 1), *d = NULL;
 	struct error *err = profile_difference(a, b, &d);
 
-	(void)state;
 	assert_non_null(err);
 	assert_null(d);
 	error_destroy(err);
@@ -596,7 +576,7 @@ static struct profile *selected_profile(struct str when)
 	return maker_finish(&m);
 }
 
-static void different_selections_do_not_add_up(void **state)
+TEST(different_selections_do_not_add_up)
 {
 	struct profile *a = selected_profile(STR("a\0*\0")), *b = selected_profile(STR("b\0"));
 	struct profile *sum = merge2(a, a), *none = NULL;
@@ -604,7 +584,6 @@ static void different_selections_do_not_add_up(void **state)
 	struct error *err = profile_merge(mixed, 2, &none);
 	struct str rest = profile_string(sum, sum->when);
 
-	(void)state;
 	assert_true(str_equal(str_take_item(&rest), STR("a")));
 	assert_true(str_equal(str_take_item(&rest), STR("*")));
 	assert_int_equal(rest.size, 0);
@@ -641,7 +620,7 @@ static const struct note *find_note(const struct profile *p, const char *text)
 }
 
 /* The singular and plural of a loss are one note, whichever comes first; numbers tell apart. */
-static void singular_and_plural_are_one_note(void **state)
+TEST(singular_and_plural_are_one_note)
 {
 	static const struct {
 		enum note_kind kind;
@@ -656,7 +635,6 @@ static void singular_and_plural_are_one_note(void **state)
 	struct maker m = maker_create("common", "cpu-time", "ns");
 	struct common_notes notes;
 
-	(void)state;
 	common_notes_init(&notes);
 	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
 		common_notes_add(&notes, given[i].kind, given[i].count, str_from(given[i].text));
@@ -672,12 +650,11 @@ static void singular_and_plural_are_one_note(void **state)
 	profile_destroy(p);
 }
 
-static void notes_and_statistics_add_up(void **state)
+TEST(notes_and_statistics_add_up)
 {
 	struct profile *a = noted_profile(3, 1000, 7000), *b = noted_profile(9, 5000, UINT64_MAX);
 	struct profile *sum = merge2(a, b);
 
-	(void)state;
 	assert_int_equal(sum->stats.lost, 12);
 	assert_int_equal(sum->stats.counted, 12);
 	assert_true(sum->stats.cpu_ns == UINT64_MAX);
@@ -691,12 +668,11 @@ static void notes_and_statistics_add_up(void **state)
 	profile_destroy(sum);
 }
 
-static void many_sources_are_not_all_named(void **state)
+TEST(many_sources_are_not_all_named)
 {
 	static const char *const names[] = {"a", "b", "b", "c", "d", "e", "a"};
 	struct profile *files[ARRAY_SIZE(names)], *sum = NULL;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		files[i] = timed_profile(names[i], 1, 1);
 	assert_null(profile_merge((const struct profile *const *)files, ARRAY_SIZE(names), &sum));

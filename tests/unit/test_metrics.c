@@ -5,16 +5,11 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "../property.h"
 #include "../random_profile.h"
+#include "../unit.h"
 #include "analysis/calltree.h"
 #include "analysis/functions.h"
 #include "base/alloc.h"
@@ -198,9 +193,8 @@ static void test_several(struct subject *s)
 	}
 }
 
-static void each_is_what_it_is_alone(void **state)
+TEST(each_is_what_it_is_alone)
 {
-	(void)state;
 	for (struct property_seeds p = property_seeds(ROUNDS, ROUNDS_SANITIZED);
 		property_next(&p);) {
 		struct subject s;

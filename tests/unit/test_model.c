@@ -1,15 +1,11 @@
 /*
  * The builder's interning and sums, roots, and what an input answers for.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "../random_profile.h"
+#include "../unit.h"
 #include "base/alloc.h"
 #include "model/builder.h"
 #include "model/roots.h"
@@ -52,12 +48,11 @@ static void expect_finish_error(struct builder *b, const char *part)
 	error_destroy(err);
 }
 
-static void same_contents_give_same_ids(void **state)
+TEST(same_contents_give_same_ids)
 {
 	struct builder *b = new_builder();
 	string_id s = builder_string(b, STR("s")), t = builder_string(b, STR("t"));
 
-	(void)state;
 	assert_int_equal(builder_string(b, STR("")).i, 0);
 	assert_int_equal(builder_string(b, STR("s")).i, s.i);
 	assert_true(str_equal(builder_string_bytes(b, t), STR("t")));
@@ -83,14 +78,13 @@ static void same_contents_give_same_ids(void **state)
 	builder_destroy(NULL);
 }
 
-static void stacks_are_one_tree(void **state)
+TEST(stacks_are_one_tree)
 {
 	struct builder *b = new_builder();
 	frame_id frames[40];
 	stack_id under[40];
 	char name[8];
 
-	(void)state;
 	for (uint32_t i = 0; i < 40; i++) {
 		snprintf(name, sizeof(name), "f%u", i);
 		frames[i] = frame(b, name);
@@ -117,9 +111,8 @@ static const char *function_name(const struct profile *p, size_t stack)
 }
 
 /* What has no stack is a function's, also where there is such a function already. */
-static void no_stack_is_a_function(void **state)
+TEST(no_stack_is_a_function)
 {
-	(void)state;
 	for (int samples = 0; samples < 2; samples++) {
 		struct builder *b = new_builder();
 		stack_id none = {0}, same = builder_stack(b, none, frame(b, "[no stack]"));
@@ -144,11 +137,10 @@ static void no_stack_is_a_function(void **state)
 }
 
 /* What WHEN patterns have left stays where it is: reports say how much it is. */
-static void what_patterns_left_has_no_stack(void **state)
+TEST(what_patterns_left_has_no_stack)
 {
 	struct builder *b = new_builder();
 
-	(void)state;
 	builder_weight(b, (stack_id){0}, (int64_t[]){7}, 1);
 	builder_header(b)->when = builder_string(b, STR("f\0"));
 	struct profile *p = finish(b);
@@ -157,13 +149,12 @@ static void what_patterns_left_has_no_stack(void **state)
 	profile_destroy(p);
 }
 
-static void weights_add_up(void **state)
+TEST(weights_add_up)
 {
 	struct builder *b = new_builder();
 	stack_id main_ = builder_stack(b, (stack_id){0}, frame(b, "main"));
 	stack_id leaf = builder_stack(b, main_, frame(b, "leaf"));
 
-	(void)state;
 	builder_weight(b, leaf, (int64_t[]){5}, 1);
 	builder_weight(b, leaf, (int64_t[]){-2}, 2);
 	builder_weight(b, (stack_id){0}, (int64_t[]){7}, 3);
@@ -186,11 +177,10 @@ static void weights_add_up(void **state)
 	profile_destroy(p);
 }
 
-static void unknown_sample_counts_stay_unknown(void **state)
+TEST(unknown_sample_counts_stay_unknown)
 {
 	struct builder *b = new_builder();
 
-	(void)state;
 	builder_weight(b, (stack_id){0}, (int64_t[]){1}, 1);
 	builder_weight(b, (stack_id){0}, (int64_t[]){1}, UINT64_MAX);
 	builder_weight(b, (stack_id){0}, (int64_t[]){1}, 1);
@@ -200,7 +190,7 @@ static void unknown_sample_counts_stay_unknown(void **state)
 	profile_destroy(p);
 }
 
-static void samples_are_summed(void **state)
+TEST(samples_are_summed)
 {
 	struct builder *b = new_builder();
 	(void)builder_metric(b, STR("cpu-time"), STR("ns"));
@@ -208,7 +198,6 @@ static void samples_are_summed(void **state)
 	process_id process = builder_process(b, 7, 0, STR("p"));
 	thread_id thread = builder_thread(b, 8, process, 0, STR("t"));
 
-	(void)state;
 	builder_sample(b, s, thread, 10, (int64_t[]){1, 100});
 	builder_sample(b, s, thread, 20, (int64_t[]){1, 200});
 	builder_sample(b, (stack_id){0}, thread, 30, (int64_t[]){1, 50});
@@ -222,11 +211,10 @@ static void samples_are_summed(void **state)
 	profile_destroy(p);
 }
 
-static void notes_of_one_text_are_counted_together(void **state)
+TEST(notes_of_one_text_are_counted_together)
 {
 	struct builder *b = new_builder();
 
-	(void)state;
 	builder_note(b, NOTE_LOST, 2, "lost by %s", "x");
 	builder_note(b, NOTE_LOST, 3, "lost by x");
 	builder_note(b, NOTE_INFO, 1, "lost by x");
@@ -238,11 +226,10 @@ static void notes_of_one_text_are_counted_together(void **state)
 	profile_destroy(p);
 }
 
-static void empty_profiles_are_fine(void **state)
+TEST(empty_profiles_are_fine)
 {
 	struct profile *p = finish(new_builder());
 
-	(void)state;
 	assert_int_equal(p->stack_count, 1);
 	assert_int_equal(p->total[0], 0);
 	assert_int_equal(p->stats.counted, 0);
@@ -255,14 +242,13 @@ static void empty_profiles_are_fine(void **state)
 	expect_finish_error(builder_create(), "no metric");
 }
 
-static void sums_beyond_63_bits_are_refused(void **state)
+TEST(sums_beyond_63_bits_are_refused)
 {
 	static const int64_t most = INT64_MAX, one = 1, minus_one = -1, least = INT64_MIN,
 			     minus_most = -INT64_MAX;
 	const int64_t *const refused[][2] = {
 		{&most, &one}, {&minus_most, &minus_one}, {&least, &one}, {&most, &most}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
 		for (size_t k = 0; k < 2; k++) {
 			struct builder *b = new_builder();
@@ -285,11 +271,10 @@ static void sums_beyond_63_bits_are_refused(void **state)
 }
 
 /* No figure, a sum of some weights, is beyond 63 bits: those of each sign are not. */
-static void weights_of_each_sign_have_63_bits(void **state)
+TEST(weights_of_each_sign_have_63_bits)
 {
 	static const int64_t most = INT64_MAX, minus_most = -INT64_MAX;
 
-	(void)state;
 	for (int samples = 0; samples < 2; samples++) {
 		struct builder *b = new_builder();
 		stack_id more = builder_stack(b, (stack_id){0}, frame(b, "more"));
@@ -335,13 +320,12 @@ static struct profile *threaded_profile(void)
 	return finish(b);
 }
 
-static void roots_are_processes_and_threads(void **state)
+TEST(roots_are_processes_and_threads)
 {
 	static const char *const threads[] = {
 		"one (thread 10)", "pool (thread 11)", "two (thread 20)"};
 	struct profile *p = threaded_profile(), *by_process = NULL, *by_thread = NULL;
 
-	(void)state;
 	assert_null(profile_with_roots(p, ROOTS_PROCESS, &by_process));
 	assert_null(profile_with_roots(p, ROOTS_THREAD, &by_thread));
 	assert_int_equal(by_process->total[0], p->total[0]);
@@ -364,12 +348,11 @@ static void roots_are_processes_and_threads(void **state)
 	profile_destroy(by_thread);
 }
 
-static void roots_take_threads(void **state)
+TEST(roots_take_threads)
 {
 	struct builder *b = new_builder();
 	struct profile *p, *rooted = NULL;
 
-	(void)state;
 	builder_weight(b, builder_stack(b, (stack_id){0}, frame(b, "main")), &(int64_t){1}, 1);
 	p = finish(b);
 	struct error *err = profile_with_roots(p, ROOTS_PROCESS, &rooted);
@@ -414,7 +397,7 @@ static bool has_function(const struct profile *p, const char *name)
  * Stacks that share no callers, of a hundred thousand in a file of eight megabytes, with four
  * metrics: none of it is left out, and all is at its stack.
  */
-static void distinct_stacks_lose_nothing(void **state)
+TEST(distinct_stacks_lose_nothing)
 {
 	enum { STACKS = 100000, DEPTH = 34, FUNCTIONS = 5000 };
 	static const int64_t weight[] = {1, 2, 3, 4};
@@ -424,7 +407,6 @@ static void distinct_stacks_lose_nothing(void **state)
 	stack_id stacks[DEPTH];
 	char name[32];
 
-	(void)state;
 	for (size_t m = 0; m < ARRAY_SIZE(weight); m++) {
 		snprintf(name, sizeof(name), "metric-%zu", m);
 		(void)builder_metric(b, str_from(name), STR("count"));
@@ -450,12 +432,11 @@ static void distinct_stacks_lose_nothing(void **state)
 	profile_destroy(p);
 }
 
-static void an_input_answers_for_so_much(void **state)
+TEST(an_input_answers_for_so_much)
 {
 	const size_t count = 400000;
 	int64_t one = 1;
 
-	(void)state;
 	struct builder *b = new_builder();
 	builder_answer_for(b, 1000);
 	add_functions(b, count);
@@ -476,9 +457,8 @@ static void an_input_answers_for_so_much(void **state)
 	profile_destroy(p);
 }
 
-static void without_an_input_there_is_no_bound(void **state)
+TEST(without_an_input_there_is_no_bound)
 {
-	(void)state;
 	struct builder *b = new_builder();
 	add_functions(b, 400000);
 	struct profile *p = finish(b);
@@ -494,11 +474,10 @@ static void without_an_input_there_is_no_bound(void **state)
 	profile_destroy(p);
 }
 
-static void samples_left_out_are_one(void **state)
+TEST(samples_left_out_are_one)
 {
 	int64_t weight = 2;
 
-	(void)state;
 	struct builder *b = new_builder();
 	builder_answer_for(b, 0);
 	stack_id stack = builder_stack(b, (stack_id){0}, frame(b, "f"));
@@ -570,9 +549,8 @@ static struct profile *profile_of_rows(bool by_columns, uint64_t room)
 	return finish(b);
 }
 
-static void samples_may_come_as_columns(void **state)
+TEST(samples_may_come_as_columns)
 {
-	(void)state;
 	for (uint64_t room = 100; room <= 1000000; room *= 10) {
 		struct profile *a = profile_of_rows(true, room), *b = profile_of_rows(false, room);
 		size_t n = b->samples.count;

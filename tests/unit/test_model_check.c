@@ -1,15 +1,11 @@
 /*
  * profile_check: each invariant is broken by hand once; random profiles break none.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "../random_profile.h"
+#include "../unit.h"
 #include "base/alloc.h"
 #include "model/builder.h"
 
@@ -375,11 +371,10 @@ static struct profile *full_profile(void)
 	return random_profile(3, &shape);
 }
 
-static void check_finds_each_break(void **state)
+TEST(check_finds_each_break)
 {
 	struct profile *whole = full_profile();
 
-	(void)state;
 	assert_null(profile_check(whole));
 	for (size_t i = 0; i < ARRAY_SIZE(breaks); i++) {
 		struct broken x = {.p = *whole};
@@ -396,9 +391,8 @@ static void check_finds_each_break(void **state)
 	profile_destroy(whole);
 }
 
-static void random_profiles_pass(void **state)
+TEST(random_profiles_pass)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < 300; seed++) {
 		struct random r = random_from(seed);
 		struct random_shape shape = random_shape_any(&r);

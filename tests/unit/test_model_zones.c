@@ -1,13 +1,9 @@
 /*
  * Zones in profiles: what the builder puts in order, what a profile made of others keeps.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "../random_profile.h"
+#include "../unit.h"
 #include "model/merge.h"
 #include "model/roots.h"
 
@@ -38,7 +34,7 @@ static struct profile *finish(struct builder *b)
 	return p;
 }
 
-static void zones_ticks_and_events_are_put_in_order(void **state)
+TEST(zones_ticks_and_events_are_put_in_order)
 {
 	struct builder *b = new_builder();
 	stack_id zone = builder_stack(b, (stack_id){0}, frame(b, "_global"));
@@ -47,7 +43,6 @@ static void zones_ticks_and_events_are_put_in_order(void **state)
 	thread_id second = builder_thread(b, 9, process, 0, STR("u"));
 	string_id audio = builder_string(b, STR("audio")), video = builder_string(b, STR("video"));
 
-	(void)state;
 	for (uint64_t i = 0; i < 3; i++)
 		builder_sample(b, zone, first, i, (int64_t[]){1});
 	builder_sample_zone(b, zone);
@@ -113,11 +108,10 @@ static bool same_stack(
 	return true;
 }
 
-static void roots_have_the_same_zones(void **state)
+TEST(roots_have_the_same_zones)
 {
 	struct profile *p = zoned_profile(4), *q = NULL;
 
-	(void)state;
 	assert_null(profile_with_roots(p, ROOTS_PROCESS, &q));
 	assert_int_equal(q->tick_count, p->tick_count);
 	assert_int_equal(q->zone_events.count, p->zone_events.count);
@@ -130,13 +124,12 @@ static void roots_have_the_same_zones(void **state)
 	profile_destroy(q);
 }
 
-static void mergers_have_all_zones(void **state)
+TEST(mergers_have_all_zones)
 {
 	struct profile *a = zoned_profile(5), *b = zoned_profile(6), *sum = NULL;
 	const struct profile *const both[] = {a, b};
 	metric_id time;
 
-	(void)state;
 	assert_null(profile_merge(both, 2, &sum));
 	assert_int_equal(sum->tick_count, a->tick_count + b->tick_count);
 	assert_int_equal(sum->zone_events.count, a->zone_events.count + b->zone_events.count);
@@ -152,7 +145,7 @@ static void mergers_have_all_zones(void **state)
 }
 
 /* Zones that only one knows of are left out, and that is said. */
-static void zones_of_one_file_are_no_sum(void **state)
+TEST(zones_of_one_file_are_no_sum)
 {
 	const struct random_shape plain = {.functions = 3,
 		.stacks = 9,
@@ -164,7 +157,6 @@ static void zones_of_one_file_are_no_sum(void **state)
 	const struct profile *const both[] = {a, b};
 	bool is_said = false;
 
-	(void)state;
 	assert_null(profile_merge(both, 2, &sum));
 	assert_null(sum->samples.zone);
 	assert_int_equal(sum->tick_count, a->tick_count);

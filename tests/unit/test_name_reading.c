@@ -1,15 +1,10 @@
 /*
  * Which namespace a function is in, by names as demanglers of C++ and Rust write them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "analysis/name_reading.h"
 #include "base/compiler.h"
+#include "../unit.h"
 
 static void expect(const char *const *names, const char *scope, bool is_in)
 {
@@ -18,7 +13,7 @@ static void expect(const char *const *names, const char *scope, bool is_in)
 			fail_msg("%s: %s", scope, names[i]);
 }
 
-static void plumbing_is_in_std(void **state)
+TEST(plumbing_is_in_std)
 {
 	static const char *const names[] = {"std::sort",
 		"std::__cxx11::basic_string<char>::append(char const*)",
@@ -33,13 +28,12 @@ static void plumbing_is_in_std(void **state)
 		"std::rt::lang_start::{{closure}}", "<std::io::Error as core::fmt::Debug>::fmt",
 		"<&std::path::Path as core::convert::AsRef>::as_ref", NULL};
 
-	(void)state;
 	expect(names, "std", true);
 	expect(names, "std::", true);
 	expect(names, "mine", false);
 }
 
-static void what_only_mentions_std_is_not(void **state)
+TEST(what_only_mentions_std_is_not)
 {
 	static const char *const names[] = {"mine::sort", "std", "stdlib::f", "mystd::f",
 		"mine::std::f", "std::vector<int> mine::make<int>(std::vector<int>)",
@@ -51,17 +45,15 @@ static void what_only_mentions_std_is_not(void **state)
 		"(anonymous namespace)::f(std::string)", "<mine::T as std::ops::Deref>::deref", "",
 		NULL};
 
-	(void)state;
 	expect(names, "std", false);
 	expect(names, "__gnu_cxx", false);
 }
 
-static void namespaces_are_whole_ones(void **state)
+TEST(namespaces_are_whole_ones)
 {
 	static const char *const names[] = {
 		"boost::asio::detail::run()", "void boost::asio::post<mine::f>(mine::f)", NULL};
 
-	(void)state;
 	expect(names, "boost", true);
 	expect(names, "boost::asio", true);
 	expect(names, "boost::as", false);

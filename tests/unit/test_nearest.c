@@ -4,15 +4,10 @@
 
 #include "base/nearest.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "base/compiler.h"
+#include "../unit.h"
 
-static void distances_count_edits(void **state)
+TEST(distances_count_edits)
 {
 	static const struct {
 		const char *a, *b;
@@ -31,7 +26,6 @@ static void distances_count_edits(void **state)
 		{"colapse", "collapse", 1},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct str a = str_from(rows[i].a), b = str_from(rows[i].b);
 
@@ -52,9 +46,8 @@ static const char *suggest(const char *wanted)
 	return n.best.size ? n.best.data : NULL;
 }
 
-static void slips_are_seen(void **state)
+TEST(slips_are_seen)
 {
-	(void)state;
 	assert_string_equal(suggest("reprot"), "report");
 	assert_string_equal(suggest("recrod"), "record");
 	assert_string_equal(suggest("rnu"), "run");
@@ -63,20 +56,18 @@ static void slips_are_seen(void **state)
 	assert_string_equal(suggest("--veiw"), "--view");
 }
 
-static void other_words_are_not(void **state)
+TEST(other_words_are_not)
 {
-	(void)state;
 	assert_null(suggest("banana"));
 	assert_null(suggest(""));
 	assert_null(suggest("x"));
 	assert_null(suggest("git"));
 }
 
-static void long_names_cost_nothing(void **state)
+TEST(long_names_cost_nothing)
 {
 	static char name[1 << 20];
 
-	(void)state;
 	for (size_t i = 0; i + 1 < sizeof(name); i++)
 		name[i] = 'r';
 	assert_null(suggest(name));
@@ -98,9 +89,8 @@ static void expect_few(const char *wanted, const char *expected)
 	strbuf_deinit(&out);
 }
 
-static void suggests_several(void **state)
+TEST(suggests_several)
 {
-	(void)state;
 	expect_few("parze", "; did you mean 'parse', 'parser' or 'sparse'?");
 	expect_few("parse_al", "; did you mean 'parse_all', 'parse' or 'parser'?");
 	expect_few("printt", "; did you mean 'print'?");

@@ -1,12 +1,6 @@
 /*
  * ELF files: our own executable, images made by hand, hostile ones.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <elf.h>
 #include <stdio.h>
@@ -20,6 +14,7 @@
 #include "../cfi_bytes.h"
 #include "../elf_image.h"
 #include "../fake_stack.h"
+#include "../unit.h"
 #include "obj/objfile.h"
 #include "obj/vdso.h"
 
@@ -47,13 +42,12 @@ static void image_deinit(struct image *image)
 /* ---- files ---- */
 
 /* Read-only data and code in one page of the file, as linkers put them to save space. */
-static void test_shared_page(void **state)
+TEST(test_shared_page)
 {
 	static const char bytes[0x100];
 	struct image image = {0};
 	uint64_t slide;
 
-	(void)state;
 	elf_image_add(&image.elf, (struct elf_image_section){.name = ".rodata",
 					  .type = SHT_PROGBITS,
 					  .flags = SHF_ALLOC,
@@ -85,13 +79,12 @@ static bool shares_page(const struct objfile *file, size_t number)
 	return false;
 }
 
-static void test_own_executable(void **state)
+TEST(test_own_executable)
 {
 	struct objfile *file;
 	struct objfile_section text;
 	bool executable = false;
 
-	(void)state;
 	assert_null(objfile_open("/proc/self/exe", &file));
 	assert_string_equal(objfile_name(file), "/proc/self/exe");
 	assert_int_equal(objfile_machine(file), EM_X86_64);
@@ -127,11 +120,10 @@ static void expect_error(const char *path, enum error_kind kind)
 	error_destroy(err);
 }
 
-static void test_no_elf_files(void **state)
+TEST(test_no_elf_files)
 {
 	char folder[] = "/tmp/sonde-objfile-XXXXXX", path[64];
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	expect_error("/nonexistent/file", ERROR_SYSTEM);
 	expect_error(folder, ERROR_INPUT);
@@ -151,12 +143,11 @@ static void test_no_elf_files(void **state)
 	rmdir(folder);
 }
 
-static void test_vdso(void **state)
+TEST(test_vdso)
 {
 	struct str bytes;
 	struct objfile *file;
 
-	(void)state;
 	if (!vdso_bytes(&bytes))
 		skip();
 	assert_null(objfile_open_memory(bytes.data, bytes.size, "[vdso]", &file));
@@ -175,12 +166,11 @@ static void test_vdso(void **state)
 
 /* ---- sections ---- */
 
-static void test_other_machines(void **state)
+TEST(test_other_machines)
 {
 	struct image image = {0};
 	struct objfile *file;
 
-	(void)state;
 	elf_image_write(&image.elf, &image.out);
 	image.out.data[EI_DATA] = ELFDATA2MSB;
 	struct error *err = objfile_open_memory(image.out.data, image.out.size, "x", &file);
@@ -227,13 +217,12 @@ static void expect_contents(struct strbuf *contents)
 	*contents = (struct strbuf){0};
 }
 
-static void test_compressed_sections(void **state)
+TEST(test_compressed_sections)
 {
 	uint8_t deflated[256], zstd[256], gnu[256] = {'Z', 'L', 'I', 'B', 0, 0, 0, 0, 0, 0, 0};
 	uLongf deflated_size = sizeof(deflated);
 	struct strbuf contents = {0};
 
-	(void)state;
 	compress(deflated, &deflated_size, (const Bytef *)plain, sizeof(plain));
 	size_t zstd_size = ZSTD_compress(zstd, sizeof(zstd), plain, sizeof(plain), 1);
 	gnu[11] = sizeof(plain);
@@ -260,13 +249,12 @@ static void test_compressed_sections(void **state)
 	assert_false(read_packed(".zdebug_info", false, 0, 0, gnu, 11, &contents));
 }
 
-static void test_build_ids(void **state)
+TEST(test_build_ids)
 {
 	static const uint8_t notes[] = {/* another note, of an odd size, then the build-id */
 		4, 0, 0, 0, 5, 0, 0, 0, 1, 0, 0, 0, 'a', 'b', 'c', 0, 1, 2, 3, 4, 5, 0, 0, 0, 4, 0,
 		0, 0, 4, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 0xde, 0xad, 0xbe, 0xef};
 
-	(void)state;
 	for (size_t size = 0; size <= sizeof(notes); size++) {
 		struct image image = {0};
 		elf_image_add(&image.elf, (struct elf_image_section){.name = ".note",
@@ -281,13 +269,12 @@ static void test_build_ids(void **state)
 
 /* ---- unwind rules ---- */
 
-static void test_bare_code(void **state)
+TEST(test_bare_code)
 {
 	static const uint8_t init[] = {
 		0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 8, 0x90, 0x48, 0x83, 0xc4, 8, 0xc3};
 	struct image image = {0};
 
-	(void)state;
 	elf_image_add(&image.elf, (struct elf_image_section){.name = ".init",
 					  .type = SHT_PROGBITS,
 					  .flags = SHF_ALLOC | SHF_EXECINSTR,
@@ -319,24 +306,22 @@ static void test_bare_code(void **state)
 	image_deinit(&image);
 }
 
-static void test_no_rules(void **state)
+TEST(test_no_rules)
 {
 	struct image image = {0};
 
-	(void)state;
 	image_open(&image);
 	assert_null(objfile_open_cfi(image.file));
 	image_deinit(&image);
 }
 
 /* An image in memory has no section headers: .eh_frame is found by its index. */
-static void test_without_sections(void **state)
+TEST(test_without_sections)
 {
 	struct objfile *file, *file_without;
 	struct stat st;
 	FILE *f = fopen("/proc/self/exe", "r");
 
-	(void)state;
 	assert_non_null(f);
 	assert_int_equal(fstat(fileno(f), &st), 0);
 	uint8_t *bytes = malloc((size_t)st.st_size);
@@ -367,12 +352,11 @@ static void test_without_sections(void **state)
 }
 
 /* Cut anywhere: an error, or less of it. */
-static void test_truncated(void **state)
+TEST(test_truncated)
 {
 	struct image image = {0};
 	struct cfi_bytes rules = {.eh = true};
 
-	(void)state;
 	fake_stack_rules(&rules);
 	elf_image_add(
 		&image.elf, (struct elf_image_section){.name = ".eh_frame",

@@ -1,18 +1,13 @@
 /*
  * Off-CPU time: each thread's life is cut into running, blocked, woken and preempted, exactly.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "base/compiler.h"
 #include "base/vec.h"
 #include "record/samples/offcpu.h"
+#include "../unit.h"
 
 #define MS UINT64_C(1000000)
 
@@ -94,12 +89,11 @@ static void expect(size_t i, uint64_t begin_ns, uint64_t end_ns, uint32_t node, 
 	assert_int_equal(interval->estimated, estimated);
 }
 
-static void test_one_block(void **state)
+TEST(test_one_block)
 {
 	struct life a = {0};
 	struct offcpu_thread *t = &a.thread;
 
-	(void)state;
 	offcpu_begin(&o, t, 10 * MS, OFFCPU_PREEMPTED);
 	offcpu_in(&o, t, 12 * MS);
 	offcpu_sample(&o, t, 13 * MS, 5);
@@ -118,11 +112,10 @@ static void test_one_block(void **state)
 }
 
 /* A thread that was there before the recording: its first record tells what it did. */
-static void test_existed(void **state)
+TEST(test_existed)
 {
 	struct life slept = {0}, ran = {0}, never = {0}, busy = {0};
 
-	(void)state;
 	offcpu_begin(&o, &slept.thread, 0, OFFCPU_EXISTED);
 	offcpu_begin(&o, &ran.thread, 0, OFFCPU_EXISTED);
 	offcpu_begin(&o, &never.thread, 0, OFFCPU_EXISTED);
@@ -143,13 +136,12 @@ static void test_existed(void **state)
 }
 
 /* Short blocks with one stack become one, of each kind; their sums are kept. */
-static void test_short_blocks(void **state)
+TEST(test_short_blocks)
 {
 	struct life a = {0};
 	struct offcpu_thread *t = &a.thread;
 	uint64_t now = 0;
 
-	(void)state;
 	offcpu_begin(&o, t, 0, OFFCPU_RUNNING);
 	for (int i = 0; i < 1000; i++) {
 		offcpu_out(&o, t, now + 100, i % 4 == 0);
@@ -170,12 +162,11 @@ static void test_short_blocks(void **state)
 	assert_int_equal(o.counts.estimated_ns, 1000 * 200);
 }
 
-static void test_nearest_stack(void **state)
+TEST(test_nearest_stack)
 {
 	struct life a = {0};
 	struct offcpu_thread *t = &a.thread;
 
-	(void)state;
 	offcpu_begin(&o, t, 0, OFFCPU_RUNNING);
 	offcpu_stack(&o, t, 10 * MS, 1);
 	offcpu_out(&o, t, 10 * MS, false);
@@ -194,12 +185,11 @@ static void test_nearest_stack(void **state)
 	expect(2, 40 * MS, 42 * MS, 2, true);
 }
 
-static void test_borrowed_stack(void **state)
+TEST(test_borrowed_stack)
 {
 	struct life a = {0};
 	struct offcpu_thread *t = &a.thread;
 
-	(void)state;
 	offcpu_begin(&o, t, 0, OFFCPU_RUNNING);
 	/* The clock has seen nothing yet. */
 	assert_false(offcpu_borrow_stack(&o, t, 1 * MS));
@@ -228,12 +218,11 @@ static void test_borrowed_stack(void **state)
 	expect(3, 77 * MS, 79 * MS, 3, true);
 }
 
-static void test_stack_from_outside(void **state)
+TEST(test_stack_from_outside)
 {
 	struct life a = {0};
 	struct offcpu_thread *t = &a.thread;
 
-	(void)state;
 	offcpu_begin(&o, t, 0, OFFCPU_RUNNING);
 	offcpu_out(&o, t, 10 * MS, false);
 	/* Nothing is known of it, so it is asked for at once. */
@@ -266,12 +255,11 @@ static void test_stack_from_outside(void **state)
 }
 
 /* Blocks that go on and on are handed out in parts. */
-static void test_parts(void **state)
+TEST(test_parts)
 {
 	struct life a = {0};
 	struct offcpu_thread *t = &a.thread;
 
-	(void)state;
 	answer = 8;
 	offcpu_begin(&o, t, 0, OFFCPU_EXISTED);
 	for (uint64_t now = 0; now <= 5500 * MS; now += 20 * MS) {
@@ -288,12 +276,11 @@ static void test_parts(void **state)
 	offcpu_end(&o, t, 5600 * MS);
 }
 
-static void test_missing_records(void **state)
+TEST(test_missing_records)
 {
 	struct life a = {0};
 	struct offcpu_thread *t = &a.thread;
 
-	(void)state;
 	offcpu_begin(&o, t, 0, OFFCPU_RUNNING);
 	offcpu_sample(&o, t, 0, 2);
 	offcpu_out(&o, t, 10 * MS, false);
@@ -320,12 +307,11 @@ static void test_missing_records(void **state)
  * What wakes a thread parts its wait from its delay, both at the stack of the wait; who is not
  * blocked is not woken.
  */
-static void test_wake(void **state)
+TEST(test_wake)
 {
 	struct life a = {0}, old = {0};
 	struct offcpu_thread *t = &a.thread;
 
-	(void)state;
 	offcpu_begin(&o, t, 0, OFFCPU_PREEMPTED);
 	offcpu_wake(&o, t, 1 * MS, 9);
 	offcpu_in(&o, t, 2 * MS);
@@ -364,12 +350,11 @@ static void test_wake(void **state)
 }
 
 /* Short blocks are put together by their wakers, too. */
-static void test_wakers_apart(void **state)
+TEST(test_wakers_apart)
 {
 	struct life a = {0};
 	uint64_t by[2] = {0};
 
-	(void)state;
 	offcpu_begin(&o, &a.thread, 0, OFFCPU_RUNNING);
 	for (uint64_t i = 0; i < 200; i++) {
 		uint64_t at = i * 1000;
@@ -389,12 +374,11 @@ static void test_wakers_apart(void **state)
 }
 
 /* A lock is its stack's; who holds it is known if it was read while the thread waited. */
-static void test_lock(void **state)
+TEST(test_lock)
 {
 	struct life a = {0};
 	struct offcpu_thread *t = &a.thread;
 
-	(void)state;
 	tells_locks = true;
 	offcpu_begin(&o, t, 0, OFFCPU_RUNNING);
 	for (uint64_t i = 0; i < 2; i++) {
@@ -553,9 +537,8 @@ static void live(uint64_t seed, unsigned loss)
 	check_sums(lives, truths, lived, loss);
 }
 
-static void test_nothing_is_lost_or_counted_twice(void **state)
+TEST(test_nothing_is_lost_or_counted_twice)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 60; seed++) {
 		live(seed, 0);
 		live(seed, 3);

@@ -6,16 +6,12 @@
 #include "cli/options.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "base/str.h"
+#include "../unit.h"
 
 static const char *const fruits[] = {"apple", "pear", NULL};
 
@@ -98,9 +94,8 @@ static char *parse(const struct command *command, const char *line)
 	return result;
 }
 
-static void spellings(void **state)
+TEST(spellings)
 {
-	(void)state;
 	assert_string_equal(parse(&free_order, ""), "|");
 	assert_string_equal(parse(&free_order, "--output x"), "o=x |");
 	assert_string_equal(parse(&free_order, "--output=x"), "o=x |");
@@ -114,9 +109,8 @@ static void spellings(void **state)
 	assert_string_equal(parse(&free_order, "-n 1 -n 2"), "n=1 n=2 |");
 }
 
-static void several_values(void **state)
+TEST(several_values)
 {
-	(void)state;
 	assert_string_equal(parse(&free_order, "--inputs x y - -a z"), "i=x i=y i=- a | z");
 	assert_string_equal(parse(&free_order, "-a -ix y --inputs=z"), "a i=x i=y i=z |");
 	assert_string_equal(parse(&free_order, "-i x -- y"), "i=x | y");
@@ -124,37 +118,33 @@ static void several_values(void **state)
 	assert_string_equal(parse(&free_order, "-a --inputs"), "exit 2");
 }
 
-static void operands_anywhere(void **state)
+TEST(operands_anywhere)
 {
-	(void)state;
 	assert_string_equal(parse(&free_order, "x -a y -n 1 z"), "a n=1 | x y z");
 	assert_string_equal(parse(&free_order, "- -a"), "a | -");
 	assert_string_equal(parse(&free_order, "x -- -a --"), "| x -a --");
 }
 
-static void starters_stop(void **state)
+TEST(starters_stop)
 {
-	(void)state;
 	assert_string_equal(parse(&starter, "-a prog -a --help"), "a | prog -a --help");
 	assert_string_equal(parse(&starter, "-a -- -prog -a"), "a | -prog -a");
 	assert_string_equal(parse(&starter, "-n 3 prog -- x"), "n=3 | prog -- x");
 }
 
-static void usage_errors(void **state)
+TEST(usage_errors)
 {
 	static const char *const wrong[] = {"--outptu x", "-x", "-ax", "--output", "-o", "--all=1",
 		"--fruit plum", "--fruit=", "-n bad", "---", "--=x", "-a --fruit", NULL};
 
-	(void)state;
 	for (size_t i = 0; wrong[i]; i++) {
 		assert_string_equal(parse(&free_order, wrong[i]), "exit 2");
 		assert_string_equal(parse(&starter, wrong[i]), "exit 125");
 	}
 }
 
-static void help_ends_it(void **state)
+TEST(help_ends_it)
 {
-	(void)state;
 	assert_string_equal(parse(&free_order, "--help"), "exit 0");
 	assert_string_equal(parse(&starter, "-h"), "exit 0");
 	assert_string_equal(parse(&free_order, "-ah --nonsense"), "exit 0");

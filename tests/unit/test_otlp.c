@@ -2,17 +2,13 @@
  * OTLP profiles read and written: files made by hand with figures known by hand, older layouts, and
  * random profiles written and read back.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "../property.h"
 #include "../random_profile.h"
 #include "../read_profile.h"
+#include "../unit.h"
 #include "../writer_text.h"
 #include "base/alloc.h"
 #include "base/protobuf.h"
@@ -105,11 +101,10 @@ static uint64_t noted(const struct profile *p, enum note_kind kind, const char *
 	return 0;
 }
 
-static void metrics_of_one_sample_are_one(void **state)
+TEST(metrics_of_one_sample_are_one)
 {
 	struct profile *p = read_good(str_from(two_metrics));
 
-	(void)state;
 	assert_int_equal(p->metric_count, 2);
 	assert_string_equal(profile_string(p, p->metrics[0].name).data, "cpu");
 	assert_string_equal(profile_string(p, p->metrics[0].unit).data, "ns");
@@ -128,14 +123,13 @@ static void metrics_of_one_sample_are_one(void **state)
 	profile_destroy(p);
 }
 
-static void rows_become_tables(void **state)
+TEST(rows_become_tables)
 {
 	struct profile *p = read_good(str_from(two_metrics));
 	stack_id inner = p->samples.stack[0];
 	stack_id outer = profile_parent(p, inner);
 	struct strbuf value = {0};
 
-	(void)state;
 	assert_string_equal(name_at(p, inner), "inner");
 	assert_true(frame_at(p, inner)->is_inline);
 	assert_int_equal(frame_at(p, inner)->line, 12);
@@ -192,12 +186,11 @@ static void put_list(struct strbuf *out, uint32_t number, uint64_t value)
 	proto_end(out, begun);
 }
 
-static void old_layouts_are_refused_by_name(void **state)
+TEST(old_layouts_are_refused_by_name)
 {
 	struct strbuf out = {0};
 	size_t begun[3];
 
-	(void)state;
 	begin_profile(&out, begun); /* a ProfileContainer */
 	proto_put_fixed64(&out, 2, 1);
 	end_profile(&out, begun);
@@ -242,20 +235,18 @@ static int64_t total_of(uint32_t values, uint32_t attributes)
 	return total;
 }
 
-static void layouts_are_told_by_types(void **state)
+TEST(layouts_are_told_by_types)
 {
-	(void)state;
 	assert_int_equal(total_of(4, 0), 42);
 	assert_int_equal(total_of(4, 2), 42);
 	assert_int_equal(total_of(2, 0), 42); /* 1.8 and 1.9 */
 	assert_int_equal(total_of(2, 3), 42);
 }
 
-static void other_files_are_refused(void **state)
+TEST(other_files_are_refused)
 {
 	struct strbuf out = {0};
 
-	(void)state;
 	strbuf_add(&out, STR("what is this"));
 	expect_refused(&out, ERROR_INPUT, "offset 0: no OTLP profiles");
 	strbuf_clear(&out);
@@ -266,7 +257,7 @@ static void other_files_are_refused(void **state)
 
 /* ---- told by its first bytes ---- */
 
-static void the_first_bytes_tell(void **state)
+TEST(the_first_bytes_tell)
 {
 	struct strbuf one = {0};
 	const uint8_t *json = (const uint8_t *)two_metrics;
@@ -274,7 +265,6 @@ static void the_first_bytes_tell(void **state)
 	uint8_t *other = (uint8_t *)xstrndup((const char *)dictionary, 200);
 	struct profile *p = read_good(str_from(two_metrics));
 
-	(void)state;
 	one = writer_text(&writer_otlp, p, &(struct writer_options){.with_modules = false});
 	for (size_t size = 12; size < one.size; size += 7)
 		assert_true(reader_otlp.bid((const uint8_t *)one.data, size) >= 85);
@@ -304,11 +294,10 @@ static struct strbuf small_file(void)
 	return bytes;
 }
 
-static void messages_behind_their_lengths(void **state)
+TEST(messages_behind_their_lengths)
 {
 	struct strbuf one = small_file(), framed = {0};
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		strbuf_add_char(&framed, 0);
 		strbuf_add_char(&framed, 0);
@@ -326,12 +315,11 @@ static void messages_behind_their_lengths(void **state)
 }
 
 /* At each byte: what is there, with a note, or one line of error. */
-static void cut_files_give_what_is_there(void **state)
+TEST(cut_files_give_what_is_there)
 {
 	struct strbuf whole = small_file();
 	size_t good = 0;
 
-	(void)state;
 	for (size_t size = 0; size < whole.size; size++) {
 		struct profile *p;
 		struct error *err = try_read((struct str){whole.data, size}, &p);
@@ -419,7 +407,7 @@ static void expect_same_profile(const struct profile *p, const struct profile *q
 }
 
 /* Times since a start that is not known stay what they are, and nothing happened in 1970. */
-static void times_without_a_start(void **state)
+TEST(times_without_a_start)
 {
 	static const struct str text =
 		STR("sonde-dump 1\nmetric \"cpu-time\" \"ns\" default\nfunction \"a\"\nframe\n"
@@ -429,7 +417,6 @@ static void times_without_a_start(void **state)
 		.name = "in.dump", .data = (const uint8_t *)text.data, .size = text.size};
 	struct profile *p;
 
-	(void)state;
 	assert_null(profile_read_bytes(&input, "dump", &p));
 	struct strbuf bytes = written(p);
 	struct profile *q = read_good(strbuf_str(&bytes));
@@ -444,9 +431,8 @@ static void times_without_a_start(void **state)
 }
 
 /* What OTLP does not hold is lost once; what was read is written and read as it is. */
-static void random_profiles_round_trip(void **state)
+TEST(random_profiles_round_trip)
 {
-	(void)state;
 	for (struct property_seeds each = property_seeds(300, 75); property_next(&each);) {
 		uint64_t seed = property_seed;
 		struct random r = random_from(seed);
@@ -472,7 +458,7 @@ static void random_profiles_round_trip(void **state)
 }
 
 /* Values without attributes or times: a list of one in JSON is no link of an older layout. */
-static void json_of_values_alone(void **state)
+TEST(json_of_values_alone)
 {
 	struct profile *p = read_good(STR(
 		"{\"resourceProfiles\":[{\"scopeProfiles\":[{\"profiles\":[{\"sampleType\":"
@@ -484,7 +470,6 @@ static void json_of_values_alone(void **state)
 		"\"stringTable\":[\"\",\"samples\",\"count\",\"main\"],"
 		"\"stackTable\":[{},{\"locationIndices\":[1]}]}}"));
 
-	(void)state;
 	assert_int_equal(p->total[0], 12);
 	assert_int_equal(p->note_count, 0);
 	profile_destroy(p);

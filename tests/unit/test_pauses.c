@@ -2,12 +2,7 @@
  * Stretches of time that are left out of a recording.
  */
 #include "record/recording.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "../unit.h"
 
 static uint64_t on_ns(const struct pauses *p, uint64_t from_ns, uint64_t to_ns, uint64_t first_ns)
 {
@@ -17,11 +12,10 @@ static uint64_t on_ns(const struct pauses *p, uint64_t from_ns, uint64_t to_ns, 
 	return on;
 }
 
-static void test_none(void **state)
+TEST(test_none)
 {
 	struct pauses p = {0};
 
-	(void)state;
 	assert_false(pauses_is_off(&p, 0));
 	assert_int_equal(on_ns(&p, 5, 9, 5), 4);
 	assert_int_equal(on_ns(&p, 5, 5, UINT64_MAX), 0);
@@ -30,11 +24,10 @@ static void test_none(void **state)
 	pauses_deinit(&p);
 }
 
-static void test_some(void **state)
+TEST(test_some)
 {
 	struct pauses p = {0};
 
-	(void)state;
 	/* Off 10 to 20 and 30 to 40. */
 	pauses_set(&p, 10, true);
 	pauses_set(&p, 15, true);
@@ -57,11 +50,10 @@ static void test_some(void **state)
 }
 
 /* A command that comes before the delay is over ends it. */
-static void test_what_was_to_come_is_forgotten(void **state)
+TEST(test_what_was_to_come_is_forgotten)
 {
 	struct pauses p = {0};
 
-	(void)state;
 	pauses_set(&p, 0, true);
 	pauses_set(&p, 100, false);
 	pauses_set(&p, 50, false);
@@ -74,11 +66,10 @@ static void test_what_was_to_come_is_forgotten(void **state)
 	pauses_deinit(&p);
 }
 
-static void what_was_before_is_left_out(void **state)
+TEST(what_was_before_is_left_out)
 {
 	struct pauses p = {0};
 
-	(void)state;
 	pauses_set(&p, 20, true);
 	pauses_set(&p, 30, false);
 	pauses_set(&p, 50, true);

@@ -2,17 +2,13 @@
  * perf.data: records of all kinds made by hand, in either byte order, and what becomes of them.
  * Whole files of every kind are in tests/golden/perf_data.golden.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "arch/arch.h"
 #include "base/alloc.h"
 #include "formats/perf/data_tasks.h"
 #include "formats/perf/data_file.h"
+#include "../unit.h"
 
 /* Bytes that are written in one byte order. */
 struct bytes {
@@ -128,25 +124,23 @@ static void check_attr(uint32_t size, bool is_swapped)
 	arena_destroy(arena);
 }
 
-static void attributes_of_any_length(void **state)
+TEST(attributes_of_any_length)
 {
 	static const uint32_t sizes[] = {
 		0, 64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 400};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		check_attr(sizes[i], false);
 		check_attr(sizes[i], true);
 	}
 }
 
-static void attributes_of_impossible_length(void **state)
+TEST(attributes_of_impossible_length)
 {
 	static const uint32_t sizes[] = {1, 63, 5000, UINT32_MAX};
 	struct arena *arena = arena_create();
 	struct perf_data_events e;
 
-	(void)state;
 	perf_data_events_init(&e, arena);
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		struct bytes b = {0};
@@ -165,7 +159,7 @@ static void attributes_of_impossible_length(void **state)
 	arena_destroy(arena);
 }
 
-static void names_of_events(void **state)
+TEST(names_of_events)
 {
 	static const struct {
 		uint32_t type;
@@ -187,7 +181,6 @@ static void names_of_events(void **state)
 	struct arena *arena = arena_create();
 	struct perf_data_events e;
 
-	(void)state;
 	perf_data_events_init(&e, arena);
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
 		vec_push(&e.rows, (struct perf_data_event){
@@ -280,20 +273,18 @@ static void check_full_sample(bool is_swapped)
 	assert_int_equal(time_ns, 5000);
 }
 
-static void samples_of_all_fields(void **state)
+TEST(samples_of_all_fields)
 {
-	(void)state;
 	check_full_sample(false);
 	check_full_sample(true);
 }
 
 /* Cut anywhere it is no sample, and nothing behind its end is read. */
-static void samples_cut_short(void **state)
+TEST(samples_cut_short)
 {
 	struct bytes b = {0};
 	size_t at = put_full_sample(&b), needed = b.size - 7 * 8;
 
-	(void)state;
 	for (size_t size = 8; size < needed; size++) {
 		uint8_t *copy = xalloc(size);
 		struct perfstream_record record;
@@ -307,7 +298,7 @@ static void samples_cut_short(void **state)
 	}
 }
 
-static void ids_without_identifier(void **state)
+TEST(ids_without_identifier)
 {
 	const struct perfstream_layout layout = {
 		.sample_type = PERFSTREAM_FIELD_IP | PERFSTREAM_FIELD_TID | PERFSTREAM_FIELD_TIME |
@@ -317,7 +308,6 @@ static void ids_without_identifier(void **state)
 	size_t at = record_begin(&b, PERFSTREAM_SAMPLE, 0);
 	uint64_t time_ns;
 
-	(void)state;
 	PUT(&b, 0x1000, 0, 300, 55, 0);
 	record_end(&b, at);
 	struct perfstream_record record = record_of(&b, at);
@@ -336,12 +326,11 @@ static void ids_without_identifier(void **state)
 	assert_int_equal(time_ns, 301);
 }
 
-static void mappings_with_and_without_build_id(void **state)
+TEST(mappings_with_and_without_build_id)
 {
 	struct bytes b = {0};
 	struct perfstream_mmap mmap;
 
-	(void)state;
 	for (int has_id = 0; has_id < 2; has_id++) {
 		uint16_t misc = has_id ? PERFSTREAM_MISC_MMAP_BUILD_ID : 0;
 		size_t at = record_begin(&b, PERFSTREAM_MMAP2, misc);
@@ -364,12 +353,11 @@ static void mappings_with_and_without_build_id(void **state)
 	}
 }
 
-static void mappings_of_data(void **state)
+TEST(mappings_of_data)
 {
 	struct bytes b = {0};
 	struct perfstream_mmap mmap;
 
-	(void)state;
 	size_t at = record_begin(&b, PERFSTREAM_MMAP, PERFSTREAM_MISC_MMAP_DATA);
 
 	PUT(&b, 9, 0x1000, 0x1000, 0);
@@ -434,11 +422,10 @@ static void check_order(const struct bytes *b, size_t count, const uint64_t *mar
 	arena_destroy(arena);
 }
 
-static void records_by_time(void **state)
+TEST(records_by_time)
 {
 	struct bytes b = {0};
 
-	(void)state;
 	begin_file(&b, PERFSTREAM_FIELD_IP | PERFSTREAM_FIELD_TIME);
 	add_record(&b, PERFSTREAM_SAMPLE, 1, 100);
 	add_record(&b, PERFSTREAM_SAMPLE, 2, 300);
@@ -449,11 +436,10 @@ static void records_by_time(void **state)
 }
 
 /* Without sample_id_all, records of tasks come before samples of their round and the one before. */
-static void records_without_time(void **state)
+TEST(records_without_time)
 {
 	struct bytes b = {0};
 
-	(void)state;
 	begin_file(&b, PERFSTREAM_FIELD_IP | PERFSTREAM_FIELD_TIME);
 	memset(b.data + 16 + 8 + 40, 0, 8); /* the flags */
 	add_record(&b, PERFSTREAM_SAMPLE, 1, 100);
@@ -484,12 +470,11 @@ static int object_at(struct perf_data_tasks *t, int64_t pid, uint64_t va)
 	return m ? (int)m->object : -1;
 }
 
-static void spaces_of_forks_and_execs(void **state)
+TEST(spaces_of_forks_and_execs)
 {
 	struct arena *arena = arena_create();
 	struct perf_data_tasks t;
 
-	(void)state;
 	perf_data_tasks_init(&t, arena, &arch_x86_64, 1000);
 	map_code(&t, 10, 0x1000, 1);
 	perf_data_tasks_fork(&t, 20, 10, 20, 5);
@@ -514,12 +499,11 @@ static void spaces_of_forks_and_execs(void **state)
 }
 
 /* However many there are said to be, memory stays in proportion. */
-static void tasks_without_end(void **state)
+TEST(tasks_without_end)
 {
 	struct arena *arena = arena_create();
 	struct perf_data_tasks t;
 
-	(void)state;
 	perf_data_tasks_init(&t, arena, &arch_x86_64, 0);
 	for (int64_t pid = 1; pid <= 300000; pid++)
 		perf_data_tasks_fork(&t, pid, pid - 1, pid, 1);
@@ -530,12 +514,11 @@ static void tasks_without_end(void **state)
 }
 
 /* Each copy of a space, and each change in its midst, takes of what work there is. */
-static void maps_without_end(void **state)
+TEST(maps_without_end)
 {
 	struct arena *arena = arena_create();
 	struct perf_data_tasks t;
 
-	(void)state;
 	perf_data_tasks_init(&t, arena, &arch_x86_64, 0);
 	t.work = 100000;
 	for (uint64_t i = 0; i < 3000; i++)

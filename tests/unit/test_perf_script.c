@@ -2,15 +2,11 @@
  * The text of perf script: each thing that a line may hold, and the way back.  Texts are made by
  * hand after what perf prints.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "../random_profile.h"
 #include "../read_profile.h"
+#include "../unit.h"
 #include "../writer_text.h"
 #include "base/alloc.h"
 #include "formats/perf/dso.h"
@@ -56,7 +52,7 @@ static void expect_name(const struct profile *p, string_id id, const char *wante
 	assert_string_equal(profile_string(p, id).data, wanted);
 }
 
-static void heads(void **state)
+TEST(heads)
 {
 	static const struct {
 		const char *line, *comm;
@@ -84,7 +80,6 @@ static void heads(void **state)
 		{"1.000001: 9 ev:", "", -1, -1, 1000001000, 9, "ev", ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct perf_head head;
 
@@ -101,13 +96,12 @@ static void heads(void **state)
 	}
 }
 
-static void no_heads(void **state)
+TEST(no_heads)
 {
 	static const char *const lines[] = {"", "java", "java 12", "a b: c", "\t 12 f (x)",
 		"12.5: ", "note: this is prose", "99999999999999999999 x: "};
 	struct perf_head head;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
 		if (perf_head_scan(str_from(lines[i]), &head) != PERF_HEAD_NONE)
 			fail_msg("%s", lines[i]);
@@ -118,7 +112,7 @@ static void no_heads(void **state)
 		perf_head_scan(STR("a 1 PERF_RECORD_COMM: b:1/1"), &head), PERF_HEAD_RECORD);
 }
 
-static void frames(void **state)
+TEST(frames)
 {
 	static const struct {
 		const char *line;
@@ -153,7 +147,6 @@ static void frames(void **state)
 	};
 	struct perf_frame frame;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		if (!perf_frame_scan(str_from(cases[i].line), &frame))
 			fail_msg("%s", cases[i].line);
@@ -170,9 +163,8 @@ static void frames(void **state)
 	assert_false(perf_frame_scan(STR("  "), &frame));
 }
 
-static void object_kinds(void **state)
+TEST(object_kinds)
 {
-	(void)state;
 	assert_int_equal(perf_dso_kind(STR("[kernel.kallsyms]")), OBJECT_KERNEL);
 	assert_int_equal(perf_dso_kind(STR("[nf_conntrack]")), OBJECT_KERNEL);
 	assert_int_equal(perf_dso_kind(STR("/lib/modules/6/build/vmlinux")), OBJECT_KERNEL);
@@ -185,7 +177,7 @@ static void object_kinds(void **state)
 	assert_int_equal(perf_dso_kind(STR("/x/jitted-12-3.so")), OBJECT_JIT);
 }
 
-static void a_whole_text(void **state)
+TEST(a_whole_text)
 {
 	struct profile *p = read_text(STR("# ========\n# hostname : box\n"
 					  "# cmdline : /usr/bin/perf record -g -- ./app x \n#\n"
@@ -196,7 +188,6 @@ static void a_whole_text(void **state)
 					  "app  41/42  [001] 12.000251:     500000 cpu-clock:u: \n"
 					  "\t  1174 leaf+0x14 (/usr/bin/app)\n\n"));
 
-	(void)state;
 	assert_int_equal(p->metric_count, 2);
 	expect_name(p, p->metrics[0].name, "samples");
 	expect_name(p, p->metrics[1].name, "cpu-clock:u");
@@ -226,7 +217,7 @@ static void a_whole_text(void **state)
 }
 
 /* A thread is one on whatever CPU; -1: the sample has no label. */
-static void cpus_are_labels(void **state)
+TEST(cpus_are_labels)
 {
 	struct profile *p = read_text(STR("a b 41/42 [001] 1.000001: ev:\n\t 20 f (/a)\n\n"
 					  "a b 41/42 [012] U 1.000002: ev:\n\t 20 f (/a)\n\n"
@@ -234,7 +225,6 @@ static void cpus_are_labels(void **state)
 					  "a b 41/42 [001] 1.000004: ev:\n\t 20 f (/a)\n\n"));
 	static const int cpus[] = {1, 12, -1, 1};
 
-	(void)state;
 	assert_int_equal(p->thread_count, 1);
 	assert_int_equal(p->process_count, 1);
 	for (size_t i = 0; i < ARRAY_SIZE(cpus); i++) {
@@ -251,12 +241,11 @@ static void cpus_are_labels(void **state)
 	profile_destroy(p);
 }
 
-static void inlined_leaf_is_at_its_address(void **state)
+TEST(inlined_leaf_is_at_its_address)
 {
 	struct profile *p = read_text(STR("a 1 1.000001: ev:\n\t 20 in+0x1 (inlined)\n"
 					  "\t 20 out+0x1 (/a)\n\t 30 main (/a)\n\n"));
 
-	(void)state;
 	assert_int_equal(p->frames[p->stack_frame[p->samples.stack[0].i].i].obj_addr, 0x20);
 	char *got = write_as(p, &writer_folded);
 	assert_string_equal(got, "a`main;a`out;a`in 1\n");
@@ -265,13 +254,12 @@ static void inlined_leaf_is_at_its_address(void **state)
 }
 
 /* A stack that was cut above an inlined function says nothing of others that have the same line. */
-static void inlined_into_nothing(void **state)
+TEST(inlined_into_nothing)
 {
 	static const char cut[] = "a 1 1.000001: ev:\n\t 20 leaf (/a)\n\t 30 in (inlined)\n\n",
 			  whole[] = "a 1 1.000002: ev:\n\t 20 leaf (/a)\n\t 30 in (inlined)\n"
 				    "\t 30 main (/a)\n\n";
 
-	(void)state;
 	for (int cut_first = 0; cut_first < 2; cut_first++) {
 		struct strbuf text = {0};
 
@@ -292,13 +280,12 @@ static void inlined_into_nothing(void **state)
 	}
 }
 
-static void events_are_metrics(void **state)
+TEST(events_are_metrics)
 {
 	struct profile *p = read_text(STR("a 1 1.000001: 10 cycles: \n\t 1 f (/a)\n\n"
 					  "a 1 1.000002: 7 instructions:u: \n\t 1 f (/a)\n\n"
 					  "a 1 1.000003: 20 cycles: \n\t 2 g (/a)\n\n"));
 
-	(void)state;
 	assert_int_equal(p->metric_count, 3);
 	assert_int_equal(p->total[0], 3);
 	assert_int_equal(p->total[1], 30);
@@ -311,9 +298,8 @@ static void events_are_metrics(void **state)
 	profile_destroy(p);
 }
 
-static void too_large_periods_are_told(void **state)
+TEST(too_large_periods_are_told)
 {
-	(void)state;
 	struct profile *p =
 		read_text(STR("a 1 1.000001: 9223372036854775808 cycles: \n\t 20 f (/a)\n\n"
 			      "a 1 1.000002: 98765432109876543210987 cycles: \n\t 20 f (/a)\n\n"
@@ -326,12 +312,11 @@ static void too_large_periods_are_told(void **state)
 	profile_destroy(p);
 }
 
-static void samples_without_periods(void **state)
+TEST(samples_without_periods)
 {
 	struct profile *p = read_text(STR("java 5 cycles:\n7f f (/a)\n7e g (/a)\n\n"
 					  "java 5 cycles:\n7f f (/a)\n\n"));
 
-	(void)state;
 	assert_int_equal(p->metric_count, 1);
 	expect_name(p, p->metrics[0].name, "samples");
 	assert_int_equal(p->total[0], 2);
@@ -343,9 +328,8 @@ static void samples_without_periods(void **state)
 	profile_destroy(p);
 }
 
-static void fields_of_any_choice(void **state)
+TEST(fields_of_any_choice)
 {
-	(void)state;
 	/* -F ip,sym,dso; -F comm,ip,sym; no call chains; tracepoints. */
 	expect_stacks(STR("\n\t 1274 f (/a)\n\t 1294 g (/a)\n\n\n\t 1274 f (/a)\n\n"),
 		"a`g;a`f 1\na`f 1\n");
@@ -359,14 +343,13 @@ static void fields_of_any_choice(void **state)
 		"[kernel.kallsyms]`__schedule 1\n[no stack] 1\n");
 }
 
-static void places_below_frames(void **state)
+TEST(places_below_frames)
 {
 	struct profile *p = read_text(STR("a 1 1.000001: ev:\n\t 20 f+0x1 (/a)\n  lib.c:12\n"
 					  "\t 30 in\n  in.h:3 (inlined)\n\t 30 main (/a)\n"
 					  "  main.c:7 (discriminator 2)\n\n"
 					  "a 1 1.000002: ev:\n\t 20 f+0x1 (/a)\n  a[20]\n\n"));
 
-	(void)state;
 	stack_id f = p->samples.stack[0], in = profile_parent(p, f);
 	const struct frame *frame = &p->frames[p->stack_frame[f.i].i];
 	expect_name(p, frame->file, "lib.c");
@@ -383,9 +366,8 @@ static void places_below_frames(void **state)
 	profile_destroy(p);
 }
 
-static void names_of_programs(void **state)
+TEST(names_of_programs)
 {
-	(void)state;
 	expect_stacks(STR("a 1 1.000001: ev:\n\t 20 _ZN1a1bEv+0x1 (/a)\n"
 			  "\t 30 Lfoo;::bar->Lfoo;::baz (/tmp/perf-1.map)\n"
 			  "\t 40 X::operator-> (/a)\n\t 50 net/http.(*Client).Do (/go)\n\n"),
@@ -393,14 +375,13 @@ static void names_of_programs(void **state)
 		"perf-1.map`Lfoo\\x3b::baz;a`a::b() 1\n");
 }
 
-static void what_is_no_sample(void **state)
+TEST(what_is_no_sample)
 {
 	struct profile *p = read_text(STR("a 1 1.000001: PERF_RECORD_MMAP2 1/1: [0x1]: r-xp /a\n"
 					  "a 1 1.000001: ev:\n\t 20 f (/a)\n\t  48 insn: 1\n"
 					  "  what is this\n\n"
 					  "a 1 1.000002: PERF_RECORD_LOST lost 5\nnonsense\n"));
 
-	(void)state;
 	assert_int_equal(p->stats.counted, 1);
 	assert_int_equal(p->stats.lost, 5);
 	assert_int_equal(p->note_count, 3);
@@ -412,9 +393,8 @@ static void what_is_no_sample(void **state)
 	profile_destroy(p);
 }
 
-static void ends_of_lines_and_files(void **state)
+TEST(ends_of_lines_and_files)
 {
-	(void)state;
 	expect_stacks(STR("a 1 1.000001: 5 ev: \r\n\t 20 f (/a)\r\n\t 30 g (/a)\r\n\r\n"
 			  "a 1 1.000002: 6 ev: \r\n\t 20 f (/a)\r\n"),
 		"a`g;a`f 5\na`f 6\n");
@@ -426,14 +406,13 @@ static void ends_of_lines_and_files(void **state)
 }
 
 /* What `uniq -c` prints begins with a number and a name as well, but not in an address's place. */
-static void counted_lines_are_not_frames(void **state)
+TEST(counted_lines_are_not_frames)
 {
 	static const char *const others[] = {
 		"      3 main\n     12 worker\n    140 parse line\n",
 		"1234567 names\n12345678 more names\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		struct profile *p = NULL;
 		struct error *err = try_read(str_from(others[i]), NULL, &p);
@@ -447,11 +426,10 @@ static void counted_lines_are_not_frames(void **state)
 	profile_destroy(read_text(STR("    401136 main (/bin/x)\n")));
 }
 
-static void no_sample_is_an_error(void **state)
+TEST(no_sample_is_an_error)
 {
 	struct profile *p = NULL;
 
-	(void)state;
 	struct error *err = try_read(STR("bad\nworse\n"), "perf-script", &p);
 	assert_non_null(strstr(err->message, "test.txt: no sample of perf script"));
 	assert_non_null(strstr(err->message, "line 1 is the first"));
@@ -464,26 +442,24 @@ static void no_sample_is_an_error(void **state)
 	error_destroy(err);
 }
 
-static void renamed_threads_are_two(void **state)
+TEST(renamed_threads_are_two)
 {
 	struct profile *p = read_text(STR("perf-exec 7/7 1.000001: ev:\n\t 1 f (/a)\n\n"
 					  "app 7/7 1.000002: ev:\n\t 1 f (/a)\n\n"
 					  "worker 7/8 1.000003: ev:\n\t 1 f (/a)\n\n"));
 
-	(void)state;
 	assert_int_equal(p->process_count, 1);
 	expect_name(p, p->processes[0].name, "app");
 	assert_int_equal(p->thread_count, 3);
 	profile_destroy(p);
 }
 
-static void written_for_other_tools(void **state)
+TEST(written_for_other_tools)
 {
 	struct profile *p = read_text(STR("V8 Worker 7 41/42 1.000001: 9 cycles:u:\n"
 					  "\t 20 in+0x1 (inlined)\n\t 20 operator+ (/a b)\n"
 					  "\t 30 main (/a)\n\n"));
 
-	(void)state;
 	char *got = write_as(p, &writer_perf_script);
 	assert_string_equal(got,
 		"V8 Worker_7      41/42          0.000000000:          9 cycles:u: \n"
@@ -494,12 +470,11 @@ static void written_for_other_tools(void **state)
 	profile_destroy(p);
 }
 
-static void differences_are_refused(void **state)
+TEST(differences_are_refused)
 {
 	struct profile *p = NULL;
 	struct strbuf out = {0};
 
-	(void)state;
 	assert_null(try_read(STR("a 5\nb -2\n"), "folded", &p));
 	struct writer_options options = {.metric = p->default_metric};
 	struct error *err = writer_try(&writer_perf_script, p, &options, &out);
@@ -558,11 +533,10 @@ static void expect_same_text(const struct profile *p)
 	profile_destroy(again);
 }
 
-static void write_and_read_again(void **state)
+TEST(write_and_read_again)
 {
 	struct random r = random_from(7);
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 150; seed++) {
 		struct random_shape shape = random_shape_any(&r);
 		struct profile *again = NULL;
@@ -624,9 +598,8 @@ static char *repeating_text(uint64_t seed, bool is_plain)
 	return text.data;
 }
 
-static void what_comes_again_is_the_same(void **state)
+TEST(what_comes_again_is_the_same)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 600; seed++) {
 		struct profile *p = NULL, *other = NULL;
 		char *plain = repeating_text(seed, true), *slow = repeating_text(seed, false);

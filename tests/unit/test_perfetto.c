@@ -1,15 +1,11 @@
 /*
  * Perfetto's traces as they are read: packets made by hand, by the rules of its documents.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "../profile_checks.h"
 #include "../read_profile.h"
+#include "../unit.h"
 #include "../writer_text.h"
 #include "base/protobuf.h"
 
@@ -93,11 +89,10 @@ static void put_simple(
 	proto_end(t, packet);
 }
 
-static void test_slices(void **state)
+TEST(test_slices)
 {
 	struct strbuf t = {0};
 
-	(void)state;
 	put_thread(&t, 77, 4, 5, "worker");
 	put_simple(&t, 1000, BEGIN, 77, "a");
 	put_simple(&t, 1010, BEGIN, 77, "b");
@@ -118,12 +113,11 @@ static void test_slices(void **state)
 }
 
 /* Names are of a sequence, and of its state since that was cleared. */
-static void test_interned(void **state)
+TEST(test_interned)
 {
 	struct strbuf t = {0};
 	size_t packet;
 
-	(void)state;
 	put_thread(&t, 1, 1, 1, "one");
 	put_thread(&t, 2, 1, 2, "two");
 	packet = begin_packet(&t, 10, 8, 1), put_name(&t, 3, "x"), put_event(&t, BEGIN, 1, 3, NULL);
@@ -145,12 +139,11 @@ static void test_interned(void **state)
 }
 
 /* A clock of the sequence that counts µs from one packet to the next; a track by default. */
-static void test_clocks(void **state)
+TEST(test_clocks)
 {
 	struct strbuf t = {0};
 	size_t packet, snapshot, clock, defaults, event;
 
-	(void)state;
 	packet = begin_packet(&t, 0, 1, 1);
 	snapshot = proto_begin(&t, 6);
 	clock = proto_begin(&t, 1), proto_put_varint(&t, 1, 64), proto_put_varint(&t, 2, 50);
@@ -173,12 +166,11 @@ static void test_clocks(void **state)
 	strbuf_deinit(&t);
 }
 
-static void test_cut(void **state)
+TEST(test_cut)
 {
 	struct strbuf t = {0};
 	size_t read = 0;
 
-	(void)state;
 	put_thread(&t, 77, 4, 5, "worker");
 	put_simple(&t, 1000, BEGIN, 77, "a");
 	put_simple(&t, 1100, END, 77, NULL);
@@ -299,11 +291,10 @@ static void put_symbols(struct strbuf *t)
 	proto_end(t, packet);
 }
 
-static void test_perf_samples(void **state)
+TEST(test_perf_samples)
 {
 	struct strbuf t = {0};
 
-	(void)state;
 	put_callstacks(&t, 1);
 	put_perf_sample(&t, 1000, 1, 0, 0);
 	put_perf_sample(&t, 2000, 1, 16, 7); /* not walked to its root */
@@ -347,11 +338,10 @@ static void put_period(struct strbuf *t)
 	proto_end(t, packet);
 }
 
-static void test_period(void **state)
+TEST(test_period)
 {
 	struct strbuf t = {0};
 
-	(void)state;
 	put_callstacks(&t, 1);
 	put_perf_sample(&t, 1000, 2, 0, 0);
 	put_period(&t);
@@ -367,11 +357,10 @@ static void test_period(void **state)
 }
 
 /* Samples without a unit have their weight, as sonde writes them and as it did before. */
-static void test_uncounted(void **state)
+TEST(test_uncounted)
 {
 	struct strbuf t = {0};
 
-	(void)state;
 	put_callstacks(&t, 1);
 	put_period(&t);
 	put_perf_sample(&t, 1000, 2, 0, 0);
@@ -412,13 +401,12 @@ static void put_stack_sample(
 	proto_end(t, packet);
 }
 
-static void test_stack_samples(void **state)
+TEST(test_stack_samples)
 {
 	static const char *const outer[] = {"a", NULL}, *const inner[] = {"a", "b", NULL};
 	struct strbuf t = {0};
 	metric_id samples;
 
-	(void)state;
 	put_stack_sample(&t, 1000, outer, 2);
 	put_stack_sample(&t, 1500, inner, 3);
 	put_stack_sample(&t, 1700, inner, 1);
@@ -432,13 +420,12 @@ static void test_stack_samples(void **state)
 }
 
 /* Samples next to slices are in the zone that was open on their thread. */
-static void test_zones_of_samples(void **state)
+TEST(test_zones_of_samples)
 {
 	static const char *const wanted[] = {"", "outer", "inner", "outer", ""};
 	struct strbuf t = {0};
 	size_t seen = 0;
 
-	(void)state;
 	put_callstacks(&t, 1);
 	put_thread(&t, 77, 4, 5, "worker");
 	put_simple(&t, 1000, BEGIN, 77, "outer");

@@ -2,17 +2,13 @@
  * Perfetto's traces as they are written: that they keep the rules of its documents, and read as
  * what they were.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "../property.h"
 #include "../random_profile.h"
 #include "../read_profile.h"
+#include "../unit.h"
 #include "../writer_text.h"
 #include "base/alloc.h"
 #include "base/protobuf.h"
@@ -251,9 +247,8 @@ static void write_random(uint64_t seed)
 	profile_destroy(p);
 }
 
-static void test_written(void **state)
+TEST(test_written)
 {
-	(void)state;
 	for (struct property_seeds p = property_seeds(100, 30); property_next(&p);)
 		write_random(property_seed);
 }
@@ -317,7 +312,7 @@ static struct profile *weighed(
 }
 
 /* Perfetto counts samples: of each stack as many as its weight is worth, to one of all. */
-static void test_counts(void **state)
+TEST(test_counts)
 {
 	static const int64_t of_time[][2] = {
 		{300, 1000000}, {2, 350000000}, {500, 130000}, {1, 400000}, {40, 2500000}};
@@ -336,7 +331,6 @@ static void test_counts(void **state)
 		{"real-time", "ns", by_turns, 2, 500000},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct profile *p =
 			weighed(cases[i].metric, cases[i].unit, cases[i].weights, cases[i].count);

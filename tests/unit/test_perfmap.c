@@ -1,8 +1,4 @@
 /* Perf maps: what is read, and what is not believed. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -11,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "obj/perfmap.h"
+#include "../unit.h"
 
 static void check(const struct perfmap *map, uint64_t va, const char *expected)
 {
@@ -20,14 +17,13 @@ static void check(const struct perfmap *map, uint64_t va, const char *expected)
 	assert_true(str_equal(name, str_from(expected)));
 }
 
-static void lines_are_read(void **state)
+TEST(lines_are_read)
 {
 	struct perfmap *map = perfmap_parse(STR("1000 10 LazyCompile:~fib /tmp/a b.js:3\n"
 						"0x2000 0x20 stub\r\n"
 						"\n"
 						"FFFFFFFFFFFFFFF0 100 last"));
 
-	(void)state;
 	check(map, 0xfff, NULL);
 	check(map, 0x1000, "LazyCompile:~fib /tmp/a b.js:3");
 	check(map, 0x1010, NULL);
@@ -37,12 +33,11 @@ static void lines_are_read(void **state)
 	perfmap_close(map);
 }
 
-static void later_lines_win(void **state)
+TEST(later_lines_win)
 {
 	struct perfmap *map = perfmap_parse(STR("1000 100 old\n1040 20 new\n1000 100 newest\n"
 						"10f0 20 end\n"));
 
-	(void)state;
 	check(map, 0x1000, "newest");
 	check(map, 0x1050, "newest");
 	check(map, 0x10ef, "newest");
@@ -50,24 +45,22 @@ static void later_lines_win(void **state)
 	perfmap_close(map);
 }
 
-static void bad_lines_are_counted(void **state)
+TEST(bad_lines_are_counted)
 {
 	struct perfmap *map = perfmap_parse(STR("hello\n1000\n1000 10\n1000 10 \nxyz 10 a\n"
 						"11112222333344445 1 a\n 1000 10 a\n2000 0 empty\n"
 						"3000 8 good\n"));
 
-	(void)state;
 	assert_int_equal(perfmap_bad_lines(map), 7);
 	check(map, 0x2000, NULL);
 	check(map, 0x3000, "good");
 	perfmap_close(map);
 }
 
-static void overlapping_lines_are_quick(void **state)
+TEST(overlapping_lines_are_quick)
 {
 	struct strbuf text = {0};
 
-	(void)state;
 	for (unsigned int i = 0; i < 200000; i++)
 		strbuf_printf(&text, "%x %x f%u\n", i, 0x10000000 - i, i);
 	struct perfmap *map = perfmap_parse(strbuf_str(&text));
@@ -99,14 +92,13 @@ static void remove_map(char *path, char *folder)
 	free(folder);
 }
 
-static void only_own_regular_files_are_read(void **state)
+TEST(only_own_regular_files_are_read)
 {
 	struct perfmap *map = NULL;
 	char *folder, *path = make_map(&folder);
 	char *link = xasprintf("%s/link", folder), *fifo = xasprintf("%s/fifo", folder);
 	const char *const refused[] = {link, fifo, folder, "/dev/zero", "/nonexistent"};
 
-	(void)state;
 	assert_int_equal(symlink(path, link), 0);
 	assert_int_equal(mkfifo(fifo, 0600), 0);
 	struct error *err = perfmap_open_file(path, getuid(), &map);
@@ -125,12 +117,11 @@ static void only_own_regular_files_are_read(void **state)
 	remove_map(path, folder);
 }
 
-static void strangers_are_not_believed(void **state)
+TEST(strangers_are_not_believed)
 {
 	struct perfmap *map = NULL;
 	char *folder, *path = make_map(&folder);
 
-	(void)state;
 	if (chown(path, 12345, 12345) != 0) { /* only root can try this */
 		remove_map(path, folder);
 		skip();

@@ -1,18 +1,13 @@
 /*
  * Epochs of code made at run time, from a jitdump that grows.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../jitdump_bytes.h"
 #include "../scratch.h"
+#include "../unit.h"
 #include "base/alloc.h"
 #include "perfstream/jit.h"
 
@@ -58,11 +53,10 @@ static void code(struct dump *d, uint64_t time_ns, uint64_t low)
 	flush(d);
 }
 
-static void test_an_epoch_begins_where_code_takes_a_place(void **state)
+TEST(test_an_epoch_begins_where_code_takes_a_place)
 {
 	struct dump d;
 
-	(void)state;
 	begin(&d, 0);
 	code(&d, 100, 0x1000);
 	code(&d, 200, 0x1040); /* next to it */
@@ -83,12 +77,11 @@ static void test_an_epoch_begins_where_code_takes_a_place(void **state)
 }
 
 /* Times out of order begin no epoch, and one at a time is enough. */
-static void test_epochs_ascend(void **state)
+TEST(test_epochs_ascend)
 {
 	static const uint64_t times_ns[] = {500, 500, 400, 600, 550};
 	struct dump d;
 
-	(void)state;
 	begin(&d, 0);
 	code(&d, 100, 0x1000);
 	for (size_t i = 0; i < ARRAY_SIZE(times_ns); i++)
@@ -101,11 +94,10 @@ static void test_epochs_ascend(void **state)
 }
 
 /* Of many soon after another one counts, at the gap's end. */
-static void test_epochs_last_for_a_while(void **state)
+TEST(test_epochs_last_for_a_while)
 {
 	struct dump d;
 
-	(void)state;
 	begin(&d, 1000);
 	for (uint64_t i = 0; i < 10; i++)
 		code(&d, 5000 + 10 * i, 0x1000);
@@ -119,11 +111,10 @@ static void test_epochs_last_for_a_while(void **state)
 }
 
 /* What is not there whole is read when it is; no more records at a time than are asked for. */
-static void test_reading_goes_on(void **state)
+TEST(test_reading_goes_on)
 {
 	struct dump d;
 
-	(void)state;
 	begin(&d, 0);
 	for (uint64_t i = 0; i < 5; i++)
 		code(&d, 100 * i, 0x1000);
@@ -156,12 +147,11 @@ static void test_reading_goes_on(void **state)
 	end(&d);
 }
 
-static void test_no_dump(void **state)
+TEST(test_no_dump)
 {
 	struct perfstream_jit jit;
 	struct cfi_rule rule;
 
-	(void)state;
 	perfstream_jit_init(&jit);
 	assert_false(perfstream_jit_open(&jit, "/nowhere/jit-7.dump", 0));
 	perfstream_jit_read(&jit, SIZE_MAX);

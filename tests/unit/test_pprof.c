@@ -2,16 +2,12 @@
  * pprof profiles: each field of profile.proto, in whatever order and encoding, by messages put
  * together here; damage of every kind; and what is written comes back.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "../profile_checks.h"
 #include "../random_profile.h"
 #include "../read_profile.h"
+#include "../unit.h"
 #include "../writer_text.h"
 #include "base/alloc.h"
 #include "base/protobuf.h"
@@ -204,12 +200,11 @@ static const struct frame *frame_of(const struct profile *p, const char *functio
 	return NULL;
 }
 
-static void reads_everything(void **state)
+TEST(reads_everything)
 {
 	static const uint64_t stack[] = {3, 2, 1};
 	struct strbuf b = {0};
 
-	(void)state;
 	put_type(&b, 1, S_CPU, S_MILLISECONDS);
 	put_sample(&b, stack, 3, 5, NULL, 0);
 	put_sample(&b, stack + 1, 2, 2, NULL, 0);
@@ -247,12 +242,11 @@ static void reads_everything(void **state)
 }
 
 /* Without default_sample_type it is the last; the first tells how many samples there were. */
-static void types_and_default(void **state)
+TEST(types_and_default)
 {
 	static const uint64_t names[] = {S_NONE, S_SAMPLES, S_CPU, S_TEXT};
 	static const char *const wanted[] = {"cpu", "samples", "cpu", "cpu"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		struct strbuf b = {0};
 		put_type(&b, 1, S_SAMPLES, S_COUNT);
@@ -276,14 +270,13 @@ static void types_and_default(void **state)
 }
 
 /* The list 3 2 1 in each way that it may be encoded. */
-static void locations_packed_or_not(void **state)
+TEST(locations_packed_or_not)
 {
 	static const struct str lists[] = {STR("\x0a\x03\3\2\1"), STR("\x08\3\x08\2\x08\1"),
 		STR("\x0a\1\3\x0a\2\2\1"), STR("\x08\3\x0a\2\2\1"), STR("\x0a\2\3\2\x08\1"),
 		STR("\x0a\0\x0a\3\3\2\1"), STR("\x0a\5\x83\x80\x00\2\1")};
 	struct strbuf b = {0};
 
-	(void)state;
 	put_type(&b, 1, S_SAMPLES, S_COUNT);
 	put_tables(&b);
 	put_strings(&b);
@@ -300,12 +293,11 @@ static void locations_packed_or_not(void **state)
 }
 
 /* Ids that are hashes; ends of lists that are alike byte by byte and not number by number. */
-static void ids_of_any_size(void **state)
+TEST(ids_of_any_size)
 {
 	static const uint64_t ids[] = {0x85, 5, 0x05 << 7 | 0x05, UINT64_MAX, 1u << 31};
 	struct strbuf b = {0};
 
-	(void)state;
 	put_type(&b, 1, S_SAMPLES, S_COUNT);
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
 		put_function(&b, ids[i], S_MAIN + i);
@@ -331,11 +323,10 @@ static void ids_of_any_size(void **state)
 	profile_destroy(p);
 }
 
-static void addresses_without_lines(void **state)
+TEST(addresses_without_lines)
 {
 	struct strbuf b = {0};
 
-	(void)state;
 	put_type(&b, 1, S_SAMPLES, S_COUNT);
 	put_sample(&b, (uint64_t[]){4, 1}, 2, 3, NULL, 0);
 	put_location(&b, 4, 0x7f0000001040, 0, 0);
@@ -347,12 +338,11 @@ static void addresses_without_lines(void **state)
 	profile_destroy(p);
 }
 
-static void labels(void **state)
+TEST(labels)
 {
 	static const struct test_label all[] = {{S_KEY, S_TEXT, 0, 0}, {S_KEY, 0, 4096, S_BYTES}};
 	struct strbuf b = {0}, value = {0};
 
-	(void)state;
 	put_type(&b, 1, S_SAMPLES, S_COUNT);
 	put_sample(&b, (uint64_t[]){1}, 1, 3, all, 2);
 	put_sample(&b, (uint64_t[]){1}, 1, 4, all, 1);
@@ -376,7 +366,7 @@ static void labels(void **state)
 	profile_destroy(p);
 }
 
-static void labels_of_threads(void **state)
+TEST(labels_of_threads)
 {
 	static const struct test_label one[] = {{S_TID, 0, 11, 0}, {S_THREAD, S_TEXT, 0, 0},
 		{S_PID, 0, 10, 0}, {S_PROCESS, S_MAIN, 0, 0}, {S_TIME, 0, 5000, 0},
@@ -384,7 +374,6 @@ static void labels_of_threads(void **state)
 	static const struct test_label two[] = {{S_TIME, 0, 7000, 0}, {S_TID, 0, 12, 0},
 		{S_PID, 0, 10, 0}, {S_PROCESS, S_MAIN, 0, 0}};
 
-	(void)state;
 	for (int with_all = 0; with_all < 2; with_all++) {
 		struct strbuf b = {0};
 		put_type(&b, 1, S_SAMPLES, S_COUNT);
@@ -415,11 +404,10 @@ static void labels_of_threads(void **state)
 	}
 }
 
-static void differences_are_negative(void **state)
+TEST(differences_are_negative)
 {
 	struct strbuf b = {0};
 
-	(void)state;
 	put_type(&b, 1, S_SAMPLES, S_COUNT);
 	put_sample(&b, (uint64_t[]){1}, 1, -3, NULL, 0);
 	put_tables(&b);
@@ -430,11 +418,10 @@ static void differences_are_negative(void **state)
 	profile_destroy(p);
 }
 
-static void sums_past_63_bits(void **state)
+TEST(sums_past_63_bits)
 {
 	struct strbuf b = {0};
 
-	(void)state;
 	put_type(&b, 1, S_CPU, S_MILLISECONDS);
 	put_sample(&b, (uint64_t[]){1}, 1, INT64_MAX / 1000, NULL, 0);
 	put_tables(&b);
@@ -444,11 +431,10 @@ static void sums_past_63_bits(void **state)
 
 /* ---- damage ---- */
 
-static void bad_rows_are_counted(void **state)
+TEST(bad_rows_are_counted)
 {
 	struct strbuf b = {0};
 
-	(void)state;
 	put_type(&b, 1, S_SAMPLES, S_COUNT);
 	put_sample(&b, (uint64_t[]){1}, 1, 3, NULL, 0);
 	put_sample(&b, (uint64_t[]){99, 1}, 2, 4, NULL, 0); /* no such location */
@@ -474,11 +460,10 @@ static void bad_rows_are_counted(void **state)
 	profile_destroy(p);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
 	struct strbuf b = {0};
 
-	(void)state;
 	put_type(&b, 1, S_SAMPLES, S_COUNT);
 	expect_error(&b, "before any name");
 	put_strings(&b);
@@ -498,12 +483,11 @@ static void refusals(void **state)
 }
 
 /* At every place: a note, or an error that says so. */
-static void cut_anywhere(void **state)
+TEST(cut_anywhere)
 {
 	struct strbuf b = {0};
 	size_t notes = 0;
 
-	(void)state;
 	put_strings(&b);
 	put_type(&b, 1, S_SAMPLES, S_COUNT);
 	put_tables(&b);
@@ -522,14 +506,13 @@ static void cut_anywhere(void **state)
 }
 
 /* One byte a frame, and each of them new: the file bounds memory, and a note counts the rest. */
-static void frames_for_a_byte_each(void **state)
+TEST(frames_for_a_byte_each)
 {
 	enum { DEPTH = 40000, SAMPLES = 100 };
 	struct strbuf b = {0};
 	uint64_t *list = xcalloc(DEPTH, sizeof(*list));
 	struct random random = random_from(1);
 
-	(void)state;
 	put_type(&b, 1, S_SAMPLES, S_COUNT);
 	put_tables(&b);
 	put_strings(&b);
@@ -548,13 +531,12 @@ static void frames_for_a_byte_each(void **state)
 
 /* A byte that stands for thousands of inlined calls, all known: time is bounded by the file, too.
  */
-static void calls_for_a_byte_each(void **state)
+TEST(calls_for_a_byte_each)
 {
 	enum { LINES = 5000, DEPTH = 28, SAMPLES = 3000 };
 	struct strbuf b = {0};
 	uint64_t list[DEPTH + 1];
 
-	(void)state;
 	put_type(&b, 1, S_SAMPLES, S_COUNT);
 	put_tables(&b);
 	put_strings(&b);
@@ -581,7 +563,7 @@ static void calls_for_a_byte_each(void **state)
 	profile_destroy(p);
 }
 
-static void other_files_are_none(void **state)
+TEST(other_files_are_none)
 {
 	/* Text; OTLP and Perfetto, whose messages hold messages; gmon.out; zeros. */
 	static const struct str other[] = {STR("main;a 3\n"),
@@ -589,7 +571,6 @@ static void other_files_are_none(void **state)
 		STR("gmon\1\0\0\0"), STR("\0\0\0\0\0\0\0\0"), STR("{}"),
 		STR("\x12\x02\x12\x00\x0a\x02\x0a\x00")};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(other); i++)
 		assert_int_equal(
 			reader_find("pprof")->bid((const uint8_t *)other[i].data, other[i].size),

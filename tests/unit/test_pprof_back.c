@@ -2,16 +2,12 @@
  * Random profiles as pprof and back: stacks and weights stay, and what came back once is the same
  * each time after.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "../property.h"
 #include "../random_profile.h"
 #include "../read_profile.h"
+#include "../unit.h"
 #include "../writer_text.h"
 #include "base/vec.h"
 
@@ -93,9 +89,8 @@ static void same_stacks(const struct profile *p, const struct profile *back)
 }
 
 /* Stacks and weights come back; what has come back once is the same each time after. */
-static void random_profiles_come_back(void **state)
+TEST(random_profiles_come_back)
 {
-	(void)state;
 	for (struct property_seeds seeds = property_seeds(400, 100); property_next(&seeds);) {
 		struct random r = random_from(property_seed);
 		struct random_shape shape = random_shape_any(&r);

@@ -4,15 +4,13 @@
  */
 #include "record/engines/preload/preload_memory.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "preload/preload.h"
 #include "record/engines/preload/preload_thread.h"
 #include "unwind/print.h"
+#include "../unit.h"
 
 struct fixture {
 	struct preload_memory memory;
@@ -320,13 +318,12 @@ static void test_marks_of_an_earlier_sample_are_not_used(void **state)
 
 /* ---- weights ---- */
 
-static void test_weights_add_up_to_the_time(void **state)
+TEST(test_weights_add_up_to_the_time)
 {
 	struct preload_pool pool = {.interval_ns = 1000};
 	struct preload_account account = {0};
 	uint64_t sum = 0;
 
-	(void)state;
 	for (uint64_t cpu_ns = 700; cpu_ns < 90000; cpu_ns += 700 + cpu_ns % 900)
 		sum += preload_pool_sample(&pool, &account, cpu_ns);
 	preload_pool_end(&pool, &account);
@@ -338,12 +335,11 @@ static void test_weights_add_up_to_the_time(void **state)
  * Threads of 100 and of 400, each found with that probability in 1,000, at a random moment: what
  * their samples weigh divides as their times do.
  */
-static void test_short_threads_share_fairly(void **state)
+TEST(test_short_threads_share_fairly)
 {
 	struct preload_pool pool = {.interval_ns = 1000};
 	uint64_t weight[2] = {0}, x = 88172645463325252u;
 
-	(void)state;
 	for (int i = 0; i < 200000; i++) {
 		struct preload_account account = {0};
 		uint64_t length = i % 2 ? 400 : 100;
@@ -361,12 +357,11 @@ static void test_short_threads_share_fairly(void **state)
 	assert_true(weight[1] > weight[0] * 39 / 10 && weight[1] < weight[0] * 41 / 10);
 }
 
-static void test_time_before_a_late_first_sample_is_its_own(void **state)
+TEST(test_time_before_a_late_first_sample_is_its_own)
 {
 	struct preload_pool pool = {.interval_ns = 1000};
 	struct preload_account account = {0};
 
-	(void)state;
 	assert_int_equal(preload_pool_sample(&pool, &account, 50000), 50000);
 	/* CPU time that goes back is not believed. */
 	assert_int_equal(preload_pool_sample(&pool, &account, 20000), 0);

@@ -2,16 +2,12 @@
  * What a seccomp filter answers to the calls of the preloaded library.
  */
 #include "preload/filter.h"
+#include "../unit.h"
 
 #include <linux/audit.h>
 #include <linux/seccomp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
-#include <cmocka.h>
 
 #define LOAD_NUMBER    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
 #define RETURN(action) BPF_STMT(BPF_RET | BPF_K, (action))
@@ -27,9 +23,8 @@ static bool allows_but(unsigned number, unsigned action)
 	return ALLOWS(code);
 }
 
-static void all_is_allowed(void **state)
+TEST(all_is_allowed)
 {
-	(void)state;
 	const struct sock_filter code[] = {RETURN(SECCOMP_RET_ALLOW)};
 
 	assert_true(ALLOWS(code));
@@ -37,12 +32,11 @@ static void all_is_allowed(void **state)
 	assert_true(allows_but(SYS_rt_sigreturn, SECCOMP_RET_LOG));
 }
 
-static void what_we_need_is_forbidden(void **state)
+TEST(what_we_need_is_forbidden)
 {
 	static const unsigned actions[] = {SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_KILL_THREAD,
 		SECCOMP_RET_TRAP, SECCOMP_RET_TRACE, SECCOMP_RET_USER_NOTIF};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
 		assert_false(allows_but(SYS_rt_sigreturn, actions[i]));
 		assert_false(allows_but(SYS_process_vm_readv, actions[i]));
@@ -52,7 +46,7 @@ static void what_we_need_is_forbidden(void **state)
 	assert_true(allows_but(SYS_process_vm_readv, SECCOMP_RET_ERRNO | 1));
 }
 
-static void arguments_are_looked_at(void **state)
+TEST(arguments_are_looked_at)
 {
 	/* Of madvise all but one advice. */
 	const struct sock_filter code[] = {LOAD_NUMBER,
@@ -61,12 +55,11 @@ static void arguments_are_looked_at(void **state)
 		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 23, 0, 1), RETURN(SECCOMP_RET_TRAP),
 		RETURN(SECCOMP_RET_ALLOW)};
 
-	(void)state;
 	assert_false(ALLOWS(code));
 }
 
 /* By all kinds of instructions: the number doubled, halved, kept and compared. */
-static void filters_are_calculated(void **state)
+TEST(filters_are_calculated)
 {
 	const struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
@@ -78,11 +71,10 @@ static void filters_are_calculated(void **state)
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_gettid, 0, 1),
 		RETURN(SECCOMP_RET_KILL_PROCESS), RETURN(SECCOMP_RET_ALLOW)};
 
-	(void)state;
 	assert_false(ALLOWS(code));
 }
 
-static void what_is_no_filter_is_refused(void **state)
+TEST(what_is_no_filter_is_refused)
 {
 	const struct sock_filter endless[] = {BPF_STMT(BPF_LD | BPF_W | BPF_IMM, 1)};
 	const struct sock_filter far[] = {BPF_STMT(BPF_JMP | BPF_JA, UINT32_MAX)};
@@ -96,7 +88,6 @@ static void what_is_no_filter_is_refused(void **state)
 	const struct sock_filter by_nought[] = {
 		BPF_STMT(BPF_ALU | BPF_DIV | BPF_K, 0), RETURN(SECCOMP_RET_ALLOW)};
 
-	(void)state;
 	assert_false(ALLOWS(endless));
 	assert_false(ALLOWS(far));
 	assert_false(ALLOWS(outside));

@@ -3,12 +3,9 @@
  * add up to it; and what is given to each block comes near to what it was.
  */
 #include "record/engines/preload/preload_offcpu.h"
+#include "../unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #define NODES 8
 #define MS    UINT64_C(1000000)
@@ -121,9 +118,8 @@ static void one_step(
 	}
 }
 
-static void test_life_is_running_blocked_and_preempted(void **state)
+TEST(test_life_is_running_blocked_and_preempted)
 {
-	(void)state;
 	for (uint32_t seed = 1; seed <= 300; seed++) {
 		uint32_t random = seed;
 		uint64_t begin_ns = 5000 + seed, begin_cpu_ns = seed * 77;
@@ -149,14 +145,13 @@ static void test_life_is_running_blocked_and_preempted(void **state)
 }
 
 /* Two sleeps in turn, with hardly any work between them: no record lies between. */
-static void test_looks_find_each_its_part(void **state)
+TEST(test_looks_find_each_its_part)
 {
 	struct truth t = {.now_ns = 1, .sched = {0, 0, 1}};
 	struct sums s = sums_of_none();
 	struct preload_life life;
 	uint32_t seed = 7;
 
-	(void)state;
 	s.lives.context = &s;
 	preload_life_begin(&life, t.now_ns, 0, &t.sched);
 	for (int i = 0; i < 400; i++) {
@@ -174,14 +169,13 @@ static void test_looks_find_each_its_part(void **state)
 	assert_int_equal(s.lives.estimated, 0);
 }
 
-static void test_waits_for_a_cpu_are_told_apart(void **state)
+TEST(test_waits_for_a_cpu_are_told_apart)
 {
 	struct truth t = {.now_ns = 1, .sched = {0, 0, 1}};
 	struct sums s = sums_of_none();
 	struct preload_life life;
 	uint32_t seed = 7;
 
-	(void)state;
 	s.lives.context = &s;
 	preload_life_begin(&life, t.now_ns, 0, &t.sched);
 	for (int i = 0; i < 100; i++) {
@@ -199,14 +193,13 @@ static void test_waits_for_a_cpu_are_told_apart(void **state)
 	assert_true(s.lives.estimated_ns == t.preempted_ns);
 }
 
-static void test_a_thread_that_is_never_seen_to_run(void **state)
+TEST(test_a_thread_that_is_never_seen_to_run)
 {
 	struct truth t = {.now_ns = 1, .sched = {20, 0, 1}};
 	struct sums s = sums_of_none();
 	struct preload_life life;
 	uint32_t seed = 7;
 
-	(void)state;
 	s.lives.context = &s;
 	preload_life_begin(&life, t.now_ns, 20, &t.sched);
 	sleeps(&t, &life, &s, &seed, 4, 10000 * MS);

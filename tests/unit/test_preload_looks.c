@@ -3,12 +3,9 @@
  * the recorder wakes for them; soon again after a sleep.
  */
 #include "record/engines/preload/preload_offcpu.h"
+#include "../unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #define MS	UINT64_C(1000000)
 #define US	UINT64_C(1000)
@@ -42,21 +39,19 @@ static struct preload_life runner(struct preload_looks *looks)
 	return life;
 }
 
-static void test_nobody_wakes_for_one_that_runs(void **state)
+TEST(test_nobody_wakes_for_one_that_runs)
 {
 	struct preload_looks looks = {0};
 	struct preload_life life = runner(&looks);
 
-	(void)state;
 	assert_true(pause_ns(&life) == 10 * MS);
 }
 
-static void test_a_sleep_is_followed_closely(void **state)
+TEST(test_a_sleep_is_followed_closely)
 {
 	struct preload_looks looks = {0};
 	struct preload_life life = runner(&looks);
 
-	(void)state;
 	run(&life, 5 * MS, MS);
 	assert_true(pause_ns(&life) == MS + MS / 2);
 	/* For a while, as another one may come. */
@@ -65,12 +60,11 @@ static void test_a_sleep_is_followed_closely(void **state)
 	assert_true(pause_ns(&life) < 2 * MS);
 }
 
-static void test_a_wait_that_a_look_saw_is_no_sleep(void **state)
+TEST(test_a_wait_that_a_look_saw_is_no_sleep)
 {
 	struct preload_looks looks = {0};
 	struct preload_life life = runner(&looks);
 
-	(void)state;
 	preload_life_runs(&life, life.at_ns + 3 * MS);
 	run(&life, 5 * MS, MS);
 	assert_true(pause_ns(&life) == 10 * MS);

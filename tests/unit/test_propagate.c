@@ -4,17 +4,12 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "../random_profile.h"
 #include "../slow/text_callgraph.h"
 #include "../slow/text_profile.h"
+#include "../unit.h"
 #include "analysis/propagate.h"
 #include "base/alloc.h"
 
@@ -64,13 +59,12 @@ static void by_hand_deinit(struct by_hand *h)
 	assert_string_equal(text_callgraph_entry((h)->graph, i, &(h)->text), expected)
 
 /* The gprof manual, "How Mutually Recursive Functions Are Described", in hundredths of seconds. */
-static void the_worked_figure(void **state)
+TEST(the_worked_figure)
 {
 	static const struct count_by_hand counts[] = {{"start", "main", 1}, {"main", "a", 1},
 		{"a", "b", 3}, {"b", "a", 2}, {"a", "c", 3}, {"b", "c", 3}};
 	struct by_hand h;
 
-	(void)state;
 	by_hand_init(&h, "start 0\nmain 16\na 75\nb 102\nc 0\n", counts, ARRAY_SIZE(counts));
 	assert_int_equal(h.graph->entry_count, 6);
 	check_text(&h, 0, "start:0/193 < *:0/193 | > main:16/177(1/1)");
@@ -85,13 +79,12 @@ static void the_worked_figure(void **state)
 }
 
 /* Time goes by calls, calls of a function to itself by none. */
-static void shares_go_by_calls(void **state)
+TEST(shares_go_by_calls)
 {
 	static const struct count_by_hand counts[] = {{"main", "f", 1}, {"main", "g", 2},
 		{"f", "h", 1}, {"g", "h", 2}, {"h", "h", 40}, {"h", "i", 5}};
 	struct by_hand h;
 
-	(void)state;
 	by_hand_init(&h, "main 0\nf 0\ng 0\nh 20\ni 10\n", counts, ARRAY_SIZE(counts));
 	check_text(&h, 1, "main:0/30 < *:0/30 | > g:0/21(2/2) f:0/9(1/1)");
 	check_text(&h, 0, "h:20/10(3+40) < g:14/7(2/3) f:6/3(1/3) | > i:10/0(5/5)");
@@ -99,12 +92,11 @@ static void shares_go_by_calls(void **state)
 }
 
 /* What nobody called stands for itself, next to others' counted calls from nowhere. */
-static void spontaneous_has_the_rest(void **state)
+TEST(spontaneous_has_the_rest)
 {
 	static const struct count_by_hand counts[] = {{"*", "f", 1}, {"g", "f", 3}, {"*", "g", 0}};
 	struct by_hand h;
 
-	(void)state;
 	by_hand_init(&h, "f 8\ng 1\nalone 4\n", counts, ARRAY_SIZE(counts));
 	check_text(&h, 0, "f:8/0(4+0) < g:6/0(3/4) *:2/0(1/4) | >");
 	check_text(&h, 1, "g:1/6 < *:1/6 | > f:6/0(3/4)");
@@ -113,13 +105,12 @@ static void spontaneous_has_the_rest(void **state)
 }
 
 /* A main that is called again by what it calls: the cycle begins with it. */
-static void a_cycle_at_the_root(void **state)
+TEST(a_cycle_at_the_root)
 {
 	static const struct count_by_hand counts[] = {
 		{"main", "f", 6}, {"f", "main", 5}, {"f", "g", 1}};
 	struct by_hand h;
 
-	(void)state;
 	by_hand_init(&h, "f 10\nmain 2\ng 3\n", counts, ARRAY_SIZE(counts));
 	check_text(&h, 0, "<1>:12/3(0+11) < *:12/3 | f<1>:10/3(6) main<1>:2/0(5) > g:3/0(1/1)");
 	check_text(&h, 3, "main<1>:2/0(0+0) < *:12/3 f<1>(5) | > f<1>(6)");
@@ -177,9 +168,8 @@ static int64_t part_sum(const struct callgraph *g, size_t entry, enum callgraph_
 	return sum;
 }
 
-static void nothing_is_lost(void **state)
+TEST(nothing_is_lost)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < 2000; seed++) {
 		struct random_graph g;
 		int64_t from_nobody = 0;
@@ -246,9 +236,8 @@ static double unit_total(
 	return sum;
 }
 
-static void figures_are_near_fractions(void **state)
+TEST(figures_are_near_fractions)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < 150; seed++) {
 		struct random_graph g;
 		bool reach[FUNCTIONS_MAX][FUNCTIONS_MAX] = {0};

@@ -7,18 +7,13 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "../property.h"
 #include "../random_profile.h"
 #include "../slow/slow_analysis.h"
+#include "../unit.h"
 #include "analysis/calltree.h"
 #include "analysis/functions.h"
 #include "analysis/stats.h"
@@ -599,9 +594,8 @@ static void test_linear_in_weights(struct subject *s)
 }
 
 #define PROPERTY(name)                                                                             \
-	static void run_##name(void **state)                                                       \
+	TEST(run_##name)                                                                           \
 	{                                                                                          \
-		(void)state;                                                                       \
 		for_each_subject(test_##name);                                                     \
 	}
 

@@ -1,14 +1,10 @@
 /*
  * The wire format of protocol buffers: bytes worked out by hand from the encoding guide, both ways.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "base/protobuf.h"
+#include "../unit.h"
 
 #define CURSOR(c, literal) cursor_init((c), (literal), sizeof(literal) - 1, "t", 0)
 
@@ -19,12 +15,11 @@ static void expect_bytes(struct strbuf *b, struct str expected)
 	strbuf_deinit(b);
 }
 
-static void reads_each_type(void **state)
+TEST(reads_each_type)
 {
 	struct cursor c;
 	struct proto_field f;
 
-	(void)state;
 	/* The guide's own examples: 1: 150, 2: "testing"; then 3: fixed64, 4: fixed32. */
 	CURSOR(&c, "\x08\x96\x01\x12\x07testing\x19\1\2\3\4\5\6\7\x88\x25\x01\0\0\x80");
 	assert_true(proto_next(&c, &f));
@@ -50,12 +45,11 @@ static void reads_each_type(void **state)
 	assert_null(cursor_error(&c));
 }
 
-static void reads_long_varints(void **state)
+TEST(reads_long_varints)
 {
 	struct cursor c;
 	struct proto_field f;
 
-	(void)state;
 	/* -1 as an int64, then field 2^29 - 1 with 128, then a one that is longer than need be. */
 	CURSOR(&c, "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"
 		   "\xf8\xff\xff\xff\x0f\x80\x01"
@@ -73,7 +67,7 @@ static void reads_long_varints(void **state)
 }
 
 /* The numbers of each field of the number 4 in turn, packed and single mixed. */
-static void reads_repeated_numbers(void **state)
+TEST(reads_repeated_numbers)
 {
 	static const uint64_t expected[] = {3, 270, 86942, 7, 1};
 	struct cursor c;
@@ -81,7 +75,6 @@ static void reads_repeated_numbers(void **state)
 	uint64_t value;
 	size_t count = 0;
 
-	(void)state;
 	CURSOR(&c, "\x22\x06\x03\x8e\x02\x9e\xa7\x05\x20\x07\x22\x00\x20\x01");
 	while (proto_next(&c, &f)) {
 		struct proto_numbers numbers = proto_numbers(&c, &f, PROTO_VARINT);
@@ -93,13 +86,12 @@ static void reads_repeated_numbers(void **state)
 	assert_int_equal(count, 5);
 }
 
-static void reads_packed_fixed(void **state)
+TEST(reads_packed_fixed)
 {
 	struct cursor c;
 	struct proto_field f;
 	uint64_t value;
 
-	(void)state;
 	CURSOR(&c, "\x0a\x10\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\x12\x04\x05\0\0\0");
 	assert_true(proto_next(&c, &f));
 	struct proto_numbers numbers = proto_numbers(&c, &f, PROTO_FIXED64);
@@ -113,13 +105,12 @@ static void reads_packed_fixed(void **state)
 	assert_null(cursor_error(&numbers.packed));
 }
 
-static void packed_numbers_that_are_cut(void **state)
+TEST(packed_numbers_that_are_cut)
 {
 	struct cursor c;
 	struct proto_field f;
 	uint64_t value;
 
-	(void)state;
 	CURSOR(&c, "\x22\x02\x01\x80");
 	assert_true(proto_next(&c, &f));
 	struct proto_numbers numbers = proto_numbers(&c, &f, PROTO_VARINT);
@@ -130,12 +121,11 @@ static void packed_numbers_that_are_cut(void **state)
 	error_destroy(err);
 }
 
-static void messages_have_offsets_of_the_input(void **state)
+TEST(messages_have_offsets_of_the_input)
 {
 	struct cursor c;
 	struct proto_field outer, inner;
 
-	(void)state;
 	CURSOR(&c, "\x08\x01\x12\x06\x0a\x04\x08\x05\x10\x80");
 	assert_true(proto_next(&c, &outer));
 	assert_true(proto_next(&c, &outer));
@@ -158,12 +148,11 @@ static void messages_have_offsets_of_the_input(void **state)
 	assert_null(cursor_error(&message));
 }
 
-static void groups_are_skipped(void **state)
+TEST(groups_are_skipped)
 {
 	struct cursor c;
 	struct proto_field f;
 
-	(void)state;
 	/* 1: { 2: 5  3: { } } 4: 7 */
 	CURSOR(&c, "\x0b\x10\x05\x1b\x1c\x0c\x20\x07");
 	assert_true(proto_next(&c, &f));
@@ -173,7 +162,7 @@ static void groups_are_skipped(void **state)
 	assert_null(cursor_error(&c));
 }
 
-static void refuses(void **state)
+TEST(refuses)
 {
 	static const struct str bad[] = {
 		STR("\x08"),			  /* no value */
@@ -188,7 +177,6 @@ static void refuses(void **state)
 		STR("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"),   /* 65 bits */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct cursor c;
 		struct proto_field f;
@@ -202,11 +190,10 @@ static void refuses(void **state)
 	}
 }
 
-static void puts_fields(void **state)
+TEST(puts_fields)
 {
 	struct strbuf b = {0};
 
-	(void)state;
 	proto_put_varint(&b, 1, 150);
 	proto_put_bytes(&b, 2, STR("testing"));
 	proto_put_fixed64(&b, 3, UINT64_C(0x8807060504030201));
@@ -222,11 +209,10 @@ static void puts_fields(void **state)
 	expect_bytes(&b, STR("\x22\x06\x03\x8e\x02\x9e\xa7\x05"));
 }
 
-static void puts_strings_as_utf8(void **state)
+TEST(puts_strings_as_utf8)
 {
 	struct strbuf b = {0};
 
-	(void)state;
 	proto_put_string(&b, 6, STR("a\xff\xc3\xa9\xed\xa0\x80"));
 	expect_bytes(&b, STR("\x32\x0f"
 			     "a\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"));
@@ -235,11 +221,10 @@ static void puts_strings_as_utf8(void **state)
 }
 
 /* Lengths of one to four bytes, nested: what is begun in one message ends there. */
-static void messages_of_any_length(void **state)
+TEST(messages_of_any_length)
 {
 	static const size_t sizes[] = {0, 1, 127, 128, 129, 16383, 16384, 2097151, 2097152};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		struct strbuf b = {0};
 		struct cursor c, message;
@@ -269,9 +254,8 @@ static void messages_of_any_length(void **state)
 	}
 }
 
-static void zigzag(void **state)
+TEST(zigzag)
 {
-	(void)state;
 	assert_int_equal(proto_sint(0), 0);
 	assert_int_equal(proto_sint(1), -1);
 	assert_int_equal(proto_sint(2), 1);

@@ -1,19 +1,15 @@
 /* Flattening of overlapping ranges, against trying every address. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdlib.h>
 
 #include "obj/range_table.h"
+#include "../unit.h"
 
 #define SPACE 64
 
-static void nothing_is_found_in_nothing(void **state)
+TEST(nothing_is_found_in_nothing)
 {
 	struct range_table t = {0};
 
-	(void)state;
 	range_table_add(&t, (struct range){5, 5, 1, 1});
 	range_table_add(&t, (struct range){6, 5, 1, 1});
 	range_table_flatten(&t);
@@ -22,11 +18,10 @@ static void nothing_is_found_in_nothing(void **state)
 	range_table_deinit(&t);
 }
 
-static void ends_are_exclusive(void **state)
+TEST(ends_are_exclusive)
 {
 	struct range_table t = {0};
 
-	(void)state;
 	range_table_add(&t, (struct range){10, 20, 7, 0});
 	range_table_flatten(&t);
 	assert_null(range_table_find(&t, 9));
@@ -36,11 +31,10 @@ static void ends_are_exclusive(void **state)
 	range_table_deinit(&t);
 }
 
-static void the_outer_range_goes_on_behind_the_inner(void **state)
+TEST(the_outer_range_goes_on_behind_the_inner)
 {
 	struct range_table t = {0};
 
-	(void)state;
 	range_table_add(&t, (struct range){0, 100, 1, 1});
 	range_table_add(&t, (struct range){40, 60, 2, 2});
 	range_table_flatten(&t);
@@ -66,11 +60,10 @@ static uint32_t slow_find(const struct range *ranges, size_t count, uint64_t add
 	return value;
 }
 
-static void random_ranges_are_found_as_by_looking_at_all(void **state)
+TEST(random_ranges_are_found_as_by_looking_at_all)
 {
 	struct range ranges[24];
 
-	(void)state;
 	srandom(1);
 	for (int round = 0; round < 3000; round++) {
 		size_t count = (size_t)random() % (sizeof(ranges) / sizeof(ranges[0]));

@@ -1,12 +1,9 @@
 /* The queue of what waits while only the last stretch of a recording is wanted. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "../random_profile.h"
+#include "../unit.h"
 #include "record/recent.h"
 
 enum { ENTRIES = 200000, BYTES_MAX = 200 };
@@ -35,14 +32,13 @@ static void check_first(const struct recent *r, uint32_t i)
 }
 
 /* Memory is a small multiple of what waits at most, however much went through. */
-static void what_goes_in_comes_out_in_order(void **state)
+TEST(what_goes_in_comes_out_in_order)
 {
 	struct recent r = {0};
 	struct random random = random_from(7);
 	uint32_t first = 0, last = 0;
 	size_t most = 0;
 
-	(void)state;
 	while (first < ENTRIES) {
 		uint8_t bytes[BYTES_MAX];
 
@@ -63,13 +59,12 @@ static void what_goes_in_comes_out_in_order(void **state)
 	recent_deinit(&r);
 }
 
-static void names_stay(void **state)
+TEST(names_stay)
 {
 	struct recent r = {0};
 	char name[] = "frame";
 	struct str kept = recent_name(&r, str_from(name));
 
-	(void)state;
 	name[0] = 'g';
 	assert_true(str_equal(kept, STR("frame")));
 	assert_true(recent_name(&r, STR("frame")).data == kept.data);

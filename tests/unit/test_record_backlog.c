@@ -2,12 +2,9 @@
  * The backlog between two writers and a reader: order, the bound on its memory, ranks.
  */
 #include "record/engines/perf/ring.h"
+#include "../unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define BLOCKS	  4
 #define WORDS_MAX 64
@@ -43,13 +40,12 @@ static bool take(struct backlog *b, struct backlog_queue *q, uint64_t number)
 	return true;
 }
 
-static void test_bound(void **state)
+TEST(test_bound)
 {
 	struct backlog b;
 	struct backlog_queue q = {0}, other = {0};
 	uint64_t written = 0, read = 0, level = 0;
 
-	(void)state;
 	backlog_init(&b, BLOCKS * BACKLOG_BLOCK_BYTES + 1);
 	while (put(&b, &q, written, BACKLOG_VITAL)) {
 		written++;
@@ -70,12 +66,11 @@ static void test_bound(void **state)
 	backlog_deinit(&b);
 }
 
-static void test_ranks(void **state)
+TEST(test_ranks)
 {
 	struct backlog b;
 	struct backlog_queue stacks = {0}, samples = {0}, tracks = {0};
 
-	(void)state;
 	backlog_init(&b, 16 * BACKLOG_BLOCK_BYTES);
 	while (put(&b, &stacks, 0, BACKLOG_SPARE))
 		;
@@ -119,13 +114,12 @@ static void *write_numbers(void *argument)
 	return NULL;
 }
 
-static void test_race(void **state)
+TEST(test_race)
 {
 	struct race r = {.lock = PTHREAD_MUTEX_INITIALIZER};
 	pthread_t writers[2];
 	uint64_t read = 0;
 
-	(void)state;
 	backlog_init(&r.backlog, BLOCKS * BACKLOG_BLOCK_BYTES);
 	for (size_t i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&writers[i], NULL, write_numbers, &r), 0);

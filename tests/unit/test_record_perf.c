@@ -3,12 +3,10 @@
  */
 #include "record/events/perf_record.h"
 #include "record/switches/waking.h"
+#include "../unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 /* A record under construction. */
 struct record {
@@ -83,12 +81,11 @@ static void put_sample(struct record *r, uint16_t misc, uint64_t bx)
 	put_u64(r, 24);
 }
 
-static void test_sample(void **state)
+TEST(test_sample)
 {
 	struct perf_sample s;
 	struct record r;
 
-	(void)state;
 	put_sample(&r, PERF_RECORD_MISC_USER, 101);
 	assert_true(perf_record_sample(end(&r), true, &s));
 	assert_int_equal(perf_record_time_ns((void *)r.bytes), 5000);
@@ -115,12 +112,11 @@ static void test_sample(void **state)
 }
 
 /* The kernel gives -1 for registers that a system call did not save. */
-static void test_unsaved_registers(void **state)
+TEST(test_unsaved_registers)
 {
 	struct perf_sample s;
 	struct record r;
 
-	(void)state;
 	put_sample(&r, PERF_RECORD_MISC_KERNEL, UINT64_MAX);
 	assert_true(perf_record_sample(end(&r), true, &s));
 	assert_true(s.in_kernel);
@@ -130,12 +126,11 @@ static void test_unsaved_registers(void **state)
 	assert_int_not_equal(s.regs.known & 1u << 3, 0);
 }
 
-static void test_sample_without_user(void **state)
+TEST(test_sample_without_user)
 {
 	struct perf_sample s;
 	struct record r;
 
-	(void)state;
 	begin(&r, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
 	for (int i = 0; i < 5; i++)
 		put_u64(&r, 1);
@@ -148,11 +143,10 @@ static void test_sample_without_user(void **state)
 }
 
 /* Cut off anywhere, a record is refused or read within its bytes (the sanitizers see to that). */
-static void test_cut_off(void **state)
+TEST(test_cut_off)
 {
 	struct record r;
 
-	(void)state;
 	put_sample(&r, 0, 1);
 	for (size_t size = sizeof(struct perf_event_header); size < r.size; size++) {
 		struct perf_sample s;
@@ -193,13 +187,12 @@ static void put_mmap(struct record *r, uint16_t misc, const char *path)
 	put(r, padded, sizeof(padded));
 }
 
-static void test_mmap(void **state)
+TEST(test_mmap)
 {
 	struct perfstream_record record;
 	struct perfstream_mmap m;
 	struct record r;
 
-	(void)state;
 	put_mmap(&r, 0, "/lib/x.so");
 	record = perf_record_of(end_with_time(&r, 77));
 	assert_true(perfstream_mmap_decode(&record, &m));
@@ -221,13 +214,12 @@ static void test_mmap(void **state)
 	assert_true(str_equal(m.path, STR("/lib/y.so")));
 }
 
-static void test_tasks_and_names(void **state)
+TEST(test_tasks_and_names)
 {
 	struct perfstream_record record;
 	struct perfstream_task task;
 	struct record r;
 
-	(void)state;
 	begin(&r, PERF_RECORD_FORK, 0);
 	for (uint32_t i = 1; i <= 4; i++)
 		put_u32(&r, i);
@@ -249,12 +241,11 @@ static void test_tasks_and_names(void **state)
 	assert_true(str_equal(task.name, STR("name")));
 }
 
-static void test_switch(void **state)
+TEST(test_switch)
 {
 	struct perf_switch s;
 	struct record r;
 
-	(void)state;
 	begin(&r, PERF_RECORD_SWITCH,
 		PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
 	perf_record_switch(end_with_time(&r, 9), &s);
@@ -277,11 +268,10 @@ static uint64_t lost(struct record *r)
 	return perfstream_lost(&record);
 }
 
-static void test_lost(void **state)
+TEST(test_lost)
 {
 	struct record r;
 
-	(void)state;
 	begin(&r, PERF_RECORD_LOST, 0);
 	put_u64(&r, 1);
 	put_u64(&r, 33);
@@ -291,7 +281,7 @@ static void test_lost(void **state)
 	assert_int_equal(lost(&r), 44);
 }
 
-static void test_waking_format(void **state)
+TEST(test_waking_format)
 {
 	static const char text[] = "name: sched_waking\nID: 375\nformat:\n"
 				   "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
@@ -300,7 +290,6 @@ static void test_waking_format(void **state)
 	struct waking_format format;
 	size_t line = sizeof("\tsize:4;\tsigned:1;\n") - 1;
 
-	(void)state;
 	assert_true(waking_format_parse(str_from(text), &format));
 	assert_int_equal(format.tid_offset, 24);
 	for (size_t size = 0; size < sizeof(text) - 1 - line; size++)
@@ -328,13 +317,12 @@ static void put_waking(struct record *r, uint8_t flags)
 	put_u32(r, 1);
 }
 
-static void test_waking(void **state)
+TEST(test_waking)
 {
 	const struct waking_format format = {.tid_offset = 24};
 	struct record r;
 	struct waking w;
 
-	(void)state;
 	put_waking(&r, 0);
 	assert_true(waking_read(end(&r), &format, &w));
 	assert_int_equal(w.time_ns, 5000);

@@ -3,12 +3,10 @@
  */
 #include "record/engines/perf/ring.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "record/events/perf_record.h"
+#include "../unit.h"
 
 #define RING_BYTES 512u
 
@@ -57,11 +55,10 @@ static uint64_t tag_of(const struct perf_event_header *header)
 	return tag;
 }
 
-static void test_order(void **state)
+TEST(test_order)
 {
 	struct fake f;
 
-	(void)state;
 	fake_init(&f, 0);
 	ring_look(&f.ring);
 	assert_null(ring_record(&f.ring));
@@ -80,11 +77,10 @@ static void test_order(void **state)
 	ring_unmap(&f.ring);
 }
 
-static void test_wrap(void **state)
+TEST(test_wrap)
 {
 	struct fake f;
 
-	(void)state;
 	for (uint64_t start = 0; start < RING_BYTES; start += 8) {
 		const struct perf_event_header *header;
 
@@ -102,11 +98,10 @@ static void test_wrap(void **state)
 }
 
 /* However much comes while nothing is processed, the ring has room, and the order stays. */
-static void test_backlog(void **state)
+TEST(test_backlog)
 {
 	struct fake f;
 
-	(void)state;
 	fake_init(&f, 0);
 	for (uint64_t i = 0; i < 50000; i++) {
 		put_record(&f, i, i, 3 + i % 5);
@@ -124,14 +119,13 @@ static void test_backlog(void **state)
 }
 
 /* What finds no room waits in the ring, and is not passed by what is younger. */
-static void test_exhausted(void **state)
+TEST(test_exhausted)
 {
 	struct ring_merge merge = {0};
 	struct backlog few;
 	struct fake old, young;
 	uint64_t count = 0, moved = 0;
 
-	(void)state;
 	backlog_init(&few, BACKLOG_BLOCK_BYTES);
 	fake_init(&old, 0);
 	fake_init(&young, 0);
@@ -182,9 +176,8 @@ static void put_sample(struct fake *f, uint64_t filled)
 }
 
 /* The part of the stack's copy that the kernel did not write takes no room in the backlog. */
-static void test_spare(void **state)
+TEST(test_spare)
 {
-	(void)state;
 	for (uint64_t filled = 0; filled <= SPARE_BYTES; filled += 4) {
 		struct perf_sample sample;
 		uint64_t kept = (filled + 7) / 8 * 8, word;
@@ -212,11 +205,10 @@ static void test_spare(void **state)
 }
 
 /* What no kernel writes must not lead out of the ring. */
-static void test_bad_size(void **state)
+TEST(test_bad_size)
 {
 	struct fake f;
 
-	(void)state;
 	fake_init(&f, 0);
 	put_word(&f, 0); /* a header of size 0 */
 	ring_look(&f.ring);
@@ -230,7 +222,7 @@ static void test_bad_size(void **state)
 	ring_unmap(&f.ring);
 }
 
-static void test_merge(void **state)
+TEST(test_merge)
 {
 	static const uint64_t times[3][3] = {{10, 40, 70}, {20, 50, 60}, {30, 31, 80}};
 	struct ring_merge merge = {0};
@@ -239,7 +231,6 @@ static void test_merge(void **state)
 	size_t count = 0;
 	const struct perf_event_header *header;
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		fake_init(&fakes[i], 0);
 		ring_merge_add(&merge, &fakes[i].ring);

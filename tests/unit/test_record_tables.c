@@ -7,16 +7,14 @@
 #include <link.h>
 #include <malloc.h>
 #include <signal.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "../scratch.h"
+#include "../unit.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -376,13 +374,12 @@ static void test_what_was_there_before_is_looked_up(void **state)
 	assert_null(process_table_find(f->processes, getpid()));
 }
 
-static void test_proc_stat(void **state)
+TEST(test_proc_stat)
 {
 	static const char text[] =
 		"4711 (a) b (c) S 12 4711 4711 0 -1 4194560 9 8 7 6 250 50 1 2 20 0 3 0 1234 1 2";
 	struct proc_stat stat;
 
-	(void)state;
 	assert_true(proc_stat_parse(str_from(text), &stat));
 	assert_int_equal(stat.pid, 4711);
 	assert_int_equal(stat.parent, 12);
@@ -402,13 +399,12 @@ static void test_proc_stat(void **state)
 }
 
 /* We and our child are found below our parent; we are left out, the child is not. */
-static void test_tasks_of_a_family(void **state)
+TEST(test_tasks_of_a_family)
 {
 	pid_t root = getppid(), child = fork();
 	task_vec tasks = {0};
 	bool has_child = false, has_us = false, has_root = false;
 
-	(void)state;
 	if (child == 0) {
 		pause();
 		_exit(0);
@@ -459,11 +455,10 @@ static void test_maps_are_read_and_resolved(void **state)
 
 /* ---- maps, modules ---- */
 
-static void test_maps_lines(void **state)
+TEST(test_maps_lines)
 {
 	struct maps_line m;
 
-	(void)state;
 	assert_true(
 		maps_line_parse(STR("7f00-7f80 r-xp 00001000 fe:01 4711     /usr/lib/a b.so"), &m));
 	assert_int_equal(m.low_va, 0x7f00);
@@ -604,13 +599,12 @@ static bool read_word(struct stack_memory *m, const uint64_t *at, uint64_t *valu
 	return m->memory.read(&m->memory, (uint64_t)(uintptr_t)at, value);
 }
 
-static void test_memory_beyond_the_dump(void **state)
+TEST(test_memory_beyond_the_dump)
 {
 	static uint64_t words[WORDS], dump[DUMP_WORDS];
 	struct stack_memory m;
 	uint64_t value;
 
-	(void)state;
 	for (size_t i = 0; i < WORDS; i++)
 		words[i] = i * 3;
 	memcpy(dump, words, sizeof(dump));
@@ -631,13 +625,12 @@ static void test_memory_beyond_the_dump(void **state)
 }
 
 /* The stack has changed since its dump: what lies beyond is not believed. */
-static void test_memory_that_changed(void **state)
+TEST(test_memory_that_changed)
 {
 	static uint64_t words[WORDS], dump[DUMP_WORDS];
 	struct stack_memory m;
 	uint64_t value;
 
-	(void)state;
 	memcpy(dump, words, sizeof(dump));
 	words[DUMP_WORDS - 100] = 1;
 	struct perf_sample s = sample_of(words, dump);
@@ -659,7 +652,7 @@ static void test_memory_that_changed(void **state)
  * The walk left the dump for another stack: then the frame that it left from must be unchanged, and
  * the dump's end does not matter.
  */
-static void test_memory_of_another_stack(void **state)
+TEST(test_memory_of_another_stack)
 {
 	static uint64_t words[WORDS], dump[DUMP_WORDS], other[16] = {4711};
 	uint64_t sp = (uint64_t)(uintptr_t)&words[300], value;
@@ -668,7 +661,6 @@ static void test_memory_of_another_stack(void **state)
 	struct unwind_stack stack = {.frames = frames, .count = 2};
 	struct stack_memory m;
 
-	(void)state;
 	memcpy(dump, words, sizeof(dump));
 	words[DUMP_WORDS - 1] = 1;
 	struct perf_sample s = sample_of(words, dump);

@@ -2,11 +2,7 @@
  * Samples dropped while the backlog is long: how many, and that nothing of their weight is lost.
  */
 #include "record/samples/weights.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "../unit.h"
 
 /* Of count samples that weigh 10 each, so many are kept; the rest is carried at the end. */
 static uint64_t kept_of(uint64_t count, double level)
@@ -28,9 +24,8 @@ static uint64_t kept_of(uint64_t count, double level)
 	return kept;
 }
 
-static void test_levels(void **state)
+TEST(test_levels)
 {
-	(void)state;
 	assert_int_equal(kept_of(1000, 0), 1000);
 	assert_int_equal(kept_of(1000, 0.24), 1000);
 	assert_int_equal(kept_of(1000, 0.25), 500);
@@ -40,12 +35,11 @@ static void test_levels(void **state)
 }
 
 /* What is carried goes to the first sample that is kept when there is no need any more. */
-static void test_relief(void **state)
+TEST(test_relief)
 {
 	struct thinning thinning = {0};
 	struct thinned thread = {0};
 
-	(void)state;
 	/* The first one is kept in any case: what is carried needs a stack. */
 	assert_false(thinning_drops(&thinning, &thread, 1, 10));
 	thinned_keep(&thread, 7, 2, 100);

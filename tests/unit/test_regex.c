@@ -2,15 +2,11 @@
  * Regular expressions: what matches whole and anywhere, what is none, and that neither memory nor
  * time grows with what a pattern asks for.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/compiler.h"
 #include "base/regex.h"
+#include "../unit.h"
 
 static bool matches(const char *pattern, const char *text)
 {
@@ -70,9 +66,8 @@ static const struct {
 	{"(?i)\xc3\xa9", {"\xc3\x89"}, {"e"}},
 };
 
-static void matches_whole_texts(void **state)
+TEST(matches_whole_texts)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		const char *pattern = cases[i].pattern;
 		for (size_t k = 0; k < 6 && cases[i].yes[k]; k++)
@@ -84,12 +79,11 @@ static void matches_whole_texts(void **state)
 	}
 }
 
-static void finds_anywhere(void **state)
+TEST(finds_anywhere)
 {
 	struct regex *r;
 	uint64_t work = 1 << 20;
 
-	(void)state;
 	assert_null(regex_create(STR("b.d|^x$"), REGEX_ANYWHERE, &r));
 	assert_int_equal(regex_match(r, STR("abcde"), &work), REGEX_YES);
 	assert_int_equal(regex_match(r, STR("abde"), &work), REGEX_NO);
@@ -106,14 +100,13 @@ static void finds_anywhere(void **state)
 	regex_destroy(r);
 }
 
-static void refuses(void **state)
+TEST(refuses)
 {
 	static const char *const none[] = {"(", ")", "a)", "[a", "[b-a]", "*", "a|*", "a{2}{3}*+?*",
 		"\\", "\\1", "\\y", "x{2,1}", "x{65536}", "(?z)", "(?P<a", "\\x{110000}", "\xff",
 		"((((x{50}){50}){50}){50})", "\\C"};
 	struct regex *r;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
 		struct error *err = regex_create(str_from(none[i]), REGEX_ANYWHERE, &r);
 
@@ -126,12 +119,11 @@ static void refuses(void **state)
 }
 
 /* One that is longer than any that has a meaning. */
-static void refuses_long_ones(void **state)
+TEST(refuses_long_ones)
 {
 	static char text[1 << 20];
 	struct regex *r;
 
-	(void)state;
 	memset(text, 'a', sizeof(text) - 1);
 	struct error *err = regex_create(str_from(text), REGEX_ANYWHERE, &r);
 
@@ -145,13 +137,12 @@ static void refuses_long_ones(void **state)
 }
 
 /* What would take for ever takes as many steps as it is given. */
-static void work_is_bounded(void **state)
+TEST(work_is_bounded)
 {
 	static const char *const patterns[] = {
 		"(a?){500}(a*)*b", "(a+)+b", "(a|a)*b", "(a*)*(a*)*b"};
 	static char text[100001];
 
-	(void)state;
 	memset(text, 'a', sizeof(text) - 1);
 	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
 		struct regex *r = NULL;
@@ -171,13 +162,12 @@ static void work_is_bounded(void **state)
 }
 
 /* Many short texts take time, too: what is got ready for each is paid for. */
-static void getting_ready_is_paid_for(void **state)
+TEST(getting_ready_is_paid_for)
 {
 	struct regex *r = NULL;
 	uint64_t work = 100000;
 	int texts = 0;
 
-	(void)state;
 	assert_null(regex_create(STR("(abc){1000}"), REGEX_WHOLE, &r));
 	for (; work && texts < 1000; texts++)
 		assert_true(regex_match(r, STR("x"), &work) != REGEX_YES);

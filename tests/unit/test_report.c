@@ -2,17 +2,12 @@
  * Reports of random profiles: what --limit and --sort choose, and that every format draws every one
  * of them, hostile names and all.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "../random_profile.h"
+#include "../unit.h"
 #include "view/formats.h"
 #include "view/report.h"
 #include "view/views.h"
@@ -75,9 +70,8 @@ static void expect_heaviest(const struct report *report)
 	}
 }
 
-static void limit_keeps_a_whole_tree(void **state)
+TEST(limit_keeps_a_whole_tree)
 {
-	(void)state;
 	for (uint32_t seed = 1; seed <= SEEDS; seed++) {
 		struct random r = random_from(seed);
 		struct random_shape shape = random_shape_any(&r);
@@ -111,11 +105,10 @@ static void expect_sorted(const struct report *report, const struct column *colu
 	}
 }
 
-static void sort_by_every_column(void **state)
+TEST(sort_by_every_column)
 {
 	struct random r = random_from(5);
 
-	(void)state;
 	for (uint32_t seed = 1; seed <= 20; seed++) {
 		struct random_shape shape = random_shape_any(&r);
 		struct profile *profile = random_profile(seed, &shape);
@@ -152,11 +145,10 @@ static void expect_clean(struct str text)
 	}
 }
 
-static void every_format_draws_every_view(void **state)
+TEST(every_format_draws_every_view)
 {
 	static const struct text_style style = {.width = 80, .utf8 = true};
 
-	(void)state;
 	for (uint32_t seed = 1; seed <= SEEDS; seed++) {
 		struct random r = random_from(seed);
 		struct random_shape shape = random_shape_any(&r);
@@ -193,9 +185,8 @@ static void every_format_draws_every_view(void **state)
 	}
 }
 
-static void columns_are_told_apart(void **state)
+TEST(columns_are_told_apart)
 {
-	(void)state;
 	/* A view's columns have different keys. */
 	for (size_t v = 0; views[v]; v++)
 		for (enum column_id a = 0; a < COLUMN_COUNT; a++)

@@ -6,20 +6,15 @@
  * in the environment runs that one alone.
  */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "../property.h"
 #include "../random_profile.h"
 #include "../slow/slow_selection.h"
 #include "../slow/text_profile.h"
+#include "../unit.h"
 #include "analysis/functions.h"
 #include "base/alloc.h"
 
@@ -630,9 +625,8 @@ static void test_instruction_shows_function(struct subject *s)
 }
 
 #define PROPERTY(name)                                                                             \
-	static void run_##name(void **state)                                                       \
+	TEST(run_##name)                                                                           \
 	{                                                                                          \
-		(void)state;                                                                       \
 		for_each_subject(test_##name);                                                     \
 	}
 

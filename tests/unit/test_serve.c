@@ -3,19 +3,14 @@
  * and none outside; which requests are
  * answered; terms.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "../scratch.h"
+#include "../unit.h"
 #include "base/alloc.h"
 #include "obj/source_root.h"
 #include "serve/explain.h"
@@ -23,12 +18,11 @@
 #include "serve/lines.h"
 #include "serve/rpc.h"
 
-static void test_lines_are_bounded(void **state)
+TEST(test_lines_are_bounded)
 {
 	struct lines l = lines_of(4);
 	struct str line;
 
-	(void)state;
 	lines_feed(&l, STR("abcd\nab"));
 	assert_int_equal(lines_next(&l, &line), LINES_LINE);
 	assert_true(str_equal(line, STR("abcd")));
@@ -71,9 +65,8 @@ static void assert_read(const char *text, const char *expected)
 	json_reader_deinit(&r);
 }
 
-static void test_messages(void **state)
+TEST(test_messages)
 {
-	(void)state;
 	assert_read("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}", "request 1 ping");
 	assert_read("{\"method\":\"ping\",\"params\":{\"a\":[1]},\"id\":\"a\\u0041\",\"jsonrpc\":"
 		    "\"2.0\"}",
@@ -85,9 +78,8 @@ static void test_messages(void **state)
 	assert_read("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{}}", "response null ");
 }
 
-static void test_faults(void **state)
+TEST(test_faults)
 {
-	(void)state;
 	assert_read("", "-32700 null");
 	assert_read("nonsense", "-32700 null");
 	assert_read("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"", "-32700 1");
@@ -108,12 +100,11 @@ static void test_faults(void **state)
 	assert_read("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\",\"params\":[]}", "-32602 1");
 }
 
-static void test_long_ids_are_refused(void **state)
+TEST(test_long_ids_are_refused)
 {
 	char *id = xasprintf("%0300d", 0);
 	char *text = xasprintf("{\"jsonrpc\":\"2.0\",\"id\":\"%s\",\"method\":\"ping\"}", id);
 
-	(void)state;
 	assert_read(text, "-32600 null");
 	free(text);
 	free(id);
@@ -175,12 +166,11 @@ static void make_tree(const char *folder)
 	free(src), free(root), free(secret), free(link), free(out), free(fifo);
 }
 
-static void test_root_bounds_files(void **state)
+TEST(test_root_bounds_files)
 {
 	struct source_root *root;
 	char *folder = scratch_create();
 
-	(void)state;
 	make_tree(folder);
 	char *path = xasprintf("%s/root", folder);
 	char *inside = xasprintf("%s/src/a.c", path), *outside = xasprintf("%s/secret", folder);
@@ -228,14 +218,13 @@ static void assert_status(struct http_head head, unsigned expected)
 		assert_true(str_equal(path, STR("ask")));
 }
 
-static void test_hosts_and_origins(void **state)
+TEST(test_hosts_and_origins)
 {
 	static const char *const hosts[] = {"127.0.0.1", "localhost", "localhost:1", "[::1]:65535"};
 	static const char *const others[] = {"", "evil", "127.0.0.1.evil", "localhostx",
 		"localhost:", "localhost:123456", "localhost:1x", "127.0.0.1:1:2", "[::1", "::1"};
 	struct http_head head = good_head();
 
-	(void)state;
 	assert_status(head, 0);
 	for (size_t i = 0; i < sizeof(hosts) / sizeof(*hosts); i++) {
 		head.host = str_from(hosts[i]);
@@ -259,7 +248,7 @@ static void test_hosts_and_origins(void **state)
 	assert_status(head, 0);
 }
 
-static void test_tokens(void **state)
+TEST(test_tokens)
 {
 	static const char *const paths[] = {"", "/", "/ask", "/" TOKEN, "/" TOKEN "x/ask",
 		"//" TOKEN "/ask", "/0123456789ABCDEF0123456789abcdef/ask",
@@ -267,7 +256,6 @@ static void test_tokens(void **state)
 	struct http_head head = good_head();
 	char one[HTTP_TOKEN_SIZE + 1], other[HTTP_TOKEN_SIZE + 1];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
 		head.path = str_from(paths[i]);
 		assert_status(head, 404);
@@ -277,11 +265,10 @@ static void test_tokens(void **state)
 	assert_string_not_equal(one, other);
 }
 
-static void test_bad_requests(void **state)
+TEST(test_bad_requests)
 {
 	struct http_head head = good_head();
 
-	(void)state;
 	head.hosts = 2;
 	assert_status(head, 400);
 	head = good_head();
@@ -298,12 +285,11 @@ static void test_bad_requests(void **state)
 	assert_status(head, 405);
 }
 
-static void test_terms(void **state)
+TEST(test_terms)
 {
 	static const char *const terms[] = {"exclusive", "Inclusive", "cycle", "attributed", "stub",
 		"fit as evidence", "recursive", "tick", "estimated", "chance in shares"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(terms) / sizeof(*terms); i++) {
 		struct strbuf out = {0};
 

@@ -3,16 +3,14 @@
  */
 #include "record/processes/service.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "base/compiler.h"
+#include "../unit.h"
 
 #define ID    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define SHOWN "0123456789ab"
@@ -99,11 +97,10 @@ static const struct shape shapes[] = {
 	{"/slurm/uid_1000/job_42/step_0", "", "", ""},
 };
 
-static void test_shapes(void **state)
+TEST(test_shapes)
 {
 	struct service s = {0};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
 		const struct shape *shape = &shapes[i];
 
@@ -119,7 +116,7 @@ static void test_shapes(void **state)
 }
 
 /* docker's file names the container; a file that is damaged does not. */
-static void test_docker_name(void **state)
+TEST(test_docker_name)
 {
 	char root[] = "/tmp/sonde-service-XXXXXX", path[512];
 	static const char *const folders[] = {"/var", "/var/lib", "/var/lib/docker",
@@ -129,7 +126,6 @@ static void test_docker_name(void **state)
 	static const char *const names[] = {"web-1", SHOWN};
 	struct service s = {0};
 
-	(void)state;
 	assert_non_null(mkdtemp(root));
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
 		snprintf(path, sizeof(path), "%s%s", root, folders[i]);
@@ -156,9 +152,8 @@ static void test_docker_name(void **state)
 	service_deinit(&s);
 }
 
-static void test_kernel_threads(void **state)
+TEST(test_kernel_threads)
 {
-	(void)state;
 	assert_true(str_equal(service_kernel_thread(STR("kworker/u8:3-ext4")), STR("kworker")));
 	assert_true(str_equal(service_kernel_thread(STR("ksoftirqd/0")), STR("ksoftirqd")));
 	assert_true(str_equal(service_kernel_thread(STR("kthreadd")), STR("kthreadd")));

@@ -3,17 +3,13 @@
  * a question that is refused changes nothing.
  */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "../random_profile.h"
 #include "../scratch.h"
+#include "../unit.h"
 #include "../writer_text.h"
 #include "session/comparison.h"
 #include "session/session.h"
@@ -155,9 +151,8 @@ static void expect_same(
 	session_close(fresh);
 }
 
-static void asked_often(void **state)
+TEST(asked_often)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		struct strbuf dump = random_dump(seed);
 		struct session *session = open_dump(&dump);
@@ -181,13 +176,12 @@ static void some_part(struct random *r, const struct profile *p, char *text, siz
 }
 
 /* Questions that differ in the part of the run that they are about share a tree. */
-static void asked_of_parts(void **state)
+TEST(asked_of_parts)
 {
 	static const char *const levels[] = {"function", "module", "line"};
 	static const char *const views[] = {"tree", "tree", "tree", "callers", "graph"};
 	static const char *const beside[] = {"callers", "graph", "functions"};
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 40; seed++) {
 		struct strbuf dump = random_dump(seed);
 		struct session *session = open_dump(&dump);
@@ -232,13 +226,12 @@ static void asked_of_parts(void **state)
 }
 
 /* Of a profile that has all they ask for, questions get answers, each another. */
-static void every_question_is_answered(void **state)
+TEST(every_question_is_answered)
 {
 	struct strbuf dump = random_dump(3);
 	struct session *session = open_dump(&dump);
 	size_t answered = 0;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		struct strbuf text = {0};
 		struct error *err = ask(session, &good[i], &text);
@@ -253,12 +246,11 @@ static void every_question_is_answered(void **state)
 	strbuf_deinit(&dump);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	struct strbuf dump = random_dump(3);
 	struct session *session = open_dump(&dump);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct strbuf text = {0};
 		struct error *err = ask(session, &bad[i].asked, &text);
@@ -288,7 +280,7 @@ static struct comparison *open_comparison(const char *old_path, const char *new_
 }
 
 /* Two sides that are asked often answer as fresh ones would, and refuse what one recording has. */
-static void compared_often(void **state)
+TEST(compared_often)
 {
 	static const struct asked questions[] = {{{{NULL}}}, {{{"view", "tree"}}},
 		{{{"view", "graph"}, {"format", "csv"}}}, {{{"view", "stats"}}},
@@ -296,7 +288,6 @@ static void compared_often(void **state)
 	char *folder = scratch_create();
 	struct strbuf paths[2] = {{0}, {0}};
 
-	(void)state;
 	for (uint64_t k = 0; k < 2; k++) {
 		struct strbuf dump = random_dump(3 + k);
 
@@ -334,7 +325,7 @@ static void compared_often(void **state)
 }
 
 /* A question may be changed and settled again. */
-static void asked_again(void **state)
+TEST(asked_again)
 {
 	static const struct asked both = {{{"focus", "f1"}, {"format", "json"}, {"view", "tree"}}};
 	struct strbuf dump = random_dump(3), expected = {0};
@@ -343,7 +334,6 @@ static void asked_again(void **state)
 	struct answer *answer;
 	struct sink sink;
 
-	(void)state;
 	assert_null(question_put(&question, "focus", "f1"));
 	assert_null(question_settle(&question));
 	assert_null(session_ask(session, &question, &answer));

@@ -2,14 +2,9 @@
  * Tests of counts against sums written out, against published figures, and against chance itself.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "../random_profile.h"
+#include "../unit.h"
 #include "analysis/significance.h"
 #include "base/compiler.h"
 
@@ -36,11 +31,10 @@ static double slow_test(uint64_t old_count, uint64_t new_count, double share)
 	return fmin(1, 2 * fmin(less, more));
 }
 
-static void agrees_with_sums(void **state)
+TEST(agrees_with_sums)
 {
 	static const double shares[] = {0.5, 0.1, 0.91, 0.001};
 
-	(void)state;
 	for (size_t s = 0; s < ARRAY_SIZE(shares); s++)
 		for (uint64_t a = 0; a < 60; a++)
 			for (uint64_t b = a == 0; b < 60; b++) {
@@ -53,13 +47,12 @@ static void agrees_with_sums(void **state)
 			}
 }
 
-static void large_counts_are_normal(void **state)
+TEST(large_counts_are_normal)
 {
 	/* 2 standard deviations, √(2 n), between counts of n. */
 	static const uint64_t counts[] = {
 		100000, 10000000, 1000000000, 1000000000000, 1000000000000000, INT64_MAX / 2};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
 		uint64_t off = (uint64_t)(2 * sqrt(2 * (double)counts[i]));
 		double p = significance_of_counts(counts[i], counts[i] + off, 0.5);
@@ -69,9 +62,8 @@ static void large_counts_are_normal(void **state)
 	}
 }
 
-static void equal_is_no_difference(void **state)
+TEST(equal_is_no_difference)
 {
-	(void)state;
 	assert_true(significance_of_counts(0, 0, 0.5) == 1);
 	assert_true(significance_of_counts(50, 50, 0.5) == 1);
 	/* Twice the interval, half the samples. */
@@ -81,35 +73,32 @@ static void equal_is_no_difference(void **state)
 }
 
 /* Ten patients' hours of sleep gained by either of two drugs (Student 1908): p is 0.07919. */
-static void students_own_example_comes_out(void **state)
+TEST(students_own_example_comes_out)
 {
 	static const double first[] = {0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0};
 	static const double second[] = {1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4};
 	/* A table's t of 5 % with one degree of freedom: 12.706. */
 	static const double apart[] = {-1, 1, 22.0074};
 
-	(void)state;
 	assert_true(fabs(significance_of_runs(first, 10, second, 10) - 0.07919) < 0.00001);
 	assert_true(fabs(significance_of_runs(second, 10, first, 10) - 0.07919) < 0.00001);
 	assert_true(fabs(significance_of_runs(apart, 2, apart + 2, 1) - 0.05) < 0.0001);
 }
 
-static void runs_without_spread_are_certain(void **state)
+TEST(runs_without_spread_are_certain)
 {
 	static const double same[] = {3, 3, 3, 4};
 
-	(void)state;
 	assert_true(significance_of_runs(same, 2, same + 1, 2) == 1);
 	assert_true(significance_of_runs(same, 3, same + 3, 1) == 0);
 }
 
 /* Runs of one program, which scatter: one of twenty is taken for a change. */
-static void spread_is_seldom_taken_for_a_change(void **state)
+TEST(spread_is_seldom_taken_for_a_change)
 {
 	struct random r = random_from(7);
 	int rounds = 4000, wrong = 0;
 
-	(void)state;
 	for (int round = 0; round < rounds; round++) {
 		double values[7] = {0};
 
@@ -123,13 +112,12 @@ static void spread_is_seldom_taken_for_a_change(void **state)
 }
 
 /* The example of Benjamini and Hochberg's paper, where four of 15 are significant. */
-static void the_published_example_comes_out(void **state)
+TEST(the_published_example_comes_out)
 {
 	static const double p[] = {0.4262, 0.0001, 0.0095, 0.0344, 0.0019, 0.5719, 0.0459, 0.0004,
 		0.6528, 0.0298, 0.3240, 0.0201, 0.7590, 0.0278, NAN, 1.0};
 	bool marked[ARRAY_SIZE(p)];
 
-	(void)state;
 	significance_mark(p, ARRAY_SIZE(p), 0.05, marked);
 	for (size_t i = 0; i < ARRAY_SIZE(p); i++)
 		assert_int_equal(marked[i], p[i] <= 0.0095);
@@ -147,12 +135,11 @@ static uint64_t sampled(struct random *r, uint32_t per_thousand)
 }
 
 /* Two recordings of a program that did not change: rarely is anything of it marked. */
-static void chance_is_seldom_marked(void **state)
+TEST(chance_is_seldom_marked)
 {
 	struct random r = random_from(5);
 	int rounds = 300, wrong = 0;
 
-	(void)state;
 	for (int round = 0; round < rounds; round++) {
 		double p[40];
 		bool marked[40], any = false;

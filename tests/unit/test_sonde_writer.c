@@ -3,17 +3,12 @@
  * damaged is missed and told.
  */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "../random_profile.h"
 #include "../read_profile.h"
+#include "../unit.h"
 #include "../writer_text.h"
 
 static struct strbuf text_of(const struct writer *writer, const struct profile *p)
@@ -68,9 +63,8 @@ static void assert_comes_back(const struct profile *p, uint64_t seed)
 	profile_destroy(q);
 }
 
-static void random_profiles_come_back(void **state)
+TEST(random_profiles_come_back)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < 400; seed++) {
 		struct random r = random_from(seed);
 		struct random_shape shape = random_shape_any(&r);
@@ -99,12 +93,11 @@ static stack_id one_frame(struct builder *b, const char *name, uint64_t obj_addr
 }
 
 /* Several frames at one address, addresses that others would be given, the largest one. */
-static void addresses_are_kept(void **state)
+TEST(addresses_are_kept)
 {
 	static const uint64_t addresses[] = {0, 0, 1, 1, 1, 3, 0, UINT64_MAX, UINT64_MAX, 2};
 	struct builder *b = builder_create();
 
-	(void)state;
 	(void)builder_metric(b, STR("bytes"), STR("bytes"));
 	for (size_t i = 0; i < ARRAY_SIZE(addresses); i++) {
 		char name[8];
@@ -120,12 +113,11 @@ static void addresses_are_kept(void **state)
 	profile_destroy(p);
 }
 
-static void times_are_kept_to_the_nanosecond(void **state)
+TEST(times_are_kept_to_the_nanosecond)
 {
 	static const uint64_t times[] = {1001, 3, UINT64_MAX - 1, 0, 5000};
 	struct builder *b = builder_create();
 
-	(void)state;
 	(void)builder_metric(b, STR("cpu-time"), STR("ns"));
 	for (size_t i = 0; i < ARRAY_SIZE(times); i++)
 		builder_sample(b, one_frame(b, "f", 0, false), (thread_id){NO_ID}, times[i],
@@ -140,13 +132,12 @@ static void times_are_kept_to_the_nanosecond(void **state)
 	profile_destroy(q);
 }
 
-static void calls_and_unused_functions_are_kept(void **state)
+TEST(calls_and_unused_functions_are_kept)
 {
 	struct builder *b = builder_create();
 	string_id file = builder_string(b, STR("a.c"));
 	object_id object = builder_object(b, STR("/bin/a"), STR("12"), OBJECT_USER);
 
-	(void)state;
 	(void)builder_metric(b, STR("cpu-time"), STR("ns"));
 	function_id f = builder_function(b, builder_string(b, STR("f")), object, file, 3);
 	function_id g =
@@ -162,9 +153,8 @@ static void calls_and_unused_functions_are_kept(void **state)
 	profile_destroy(p);
 }
 
-static void empty_profiles_come_back(void **state)
+TEST(empty_profiles_come_back)
 {
-	(void)state;
 	for (int known = 0; known < 2; known++) {
 		struct builder *b = builder_create();
 
@@ -177,12 +167,11 @@ static void empty_profiles_come_back(void **state)
 	}
 }
 
-static void too_many_metrics_are_refused(void **state)
+TEST(too_many_metrics_are_refused)
 {
 	struct builder *b = builder_create();
 	char name[8];
 
-	(void)state;
 	for (int i = 0; i < 17; i++) {
 		(void)snprintf(name, sizeof(name), "m%d", i);
 		(void)builder_metric(b, str_from(name), STR("count"));
@@ -202,12 +191,11 @@ static void too_many_metrics_are_refused(void **state)
 }
 
 /* A byte turned anywhere: never a crash, and a profile is read only with a note of the damage. */
-static void damage_is_told(void **state)
+TEST(damage_is_told)
 {
 	struct random r = random_from(7);
 	struct random_shape shape = random_shape_any(&r);
 
-	(void)state;
 	shape.stacks = 40;
 	shape.samples = shape.places = true;
 	struct profile *p = random_profile(7, &shape);

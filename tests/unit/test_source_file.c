@@ -1,17 +1,12 @@
 /*
  * Source files found by the paths that debug information has, and read as lines whatever they hold.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "../scratch.h"
+#include "../unit.h"
 #include "base/alloc.h"
 #include "obj/source_file.h"
 
@@ -30,9 +25,8 @@ static void expect_mapped(const char *rule, const char *path, const char *expect
 	arena_destroy(arena);
 }
 
-static void a_rule_fits_whole_components(void **state)
+TEST(a_rule_fits_whole_components)
 {
-	(void)state;
 	expect_mapped("/build=/home/me", "/build/a.c", "/home/me/a.c");
 	expect_mapped("/build/=/home/me", "/build/a.c", "/home/me/a.c");
 	expect_mapped("/build/=/home/me/", "/build/a.c", "/home/me/a.c");
@@ -43,13 +37,12 @@ static void a_rule_fits_whole_components(void **state)
 	expect_mapped("/a=b=c", "/a/x", "b=c/x");
 }
 
-static void the_first_rule_that_fits_counts(void **state)
+TEST(the_first_rule_that_fits_counts)
 {
 	struct arena *arena = arena_create();
 	struct source_map map = {0};
 	struct error *err;
 
-	(void)state;
 	assert_null(source_map_add(&map, "/a/b=/1"));
 	assert_null(source_map_add(&map, "/a=/2"));
 	assert_true(str_equal(source_map_apply(&map, STR("/a/b/c"), arena), STR("/1/c")));
@@ -77,13 +70,12 @@ static struct source_file read_bytes(const char *folder, struct str bytes, struc
 	return source_file_read(str_from(path), &none, NULL, arena);
 }
 
-static void lines_end_as_they_may(void **state)
+TEST(lines_end_as_they_may)
 {
 	struct arena *arena = arena_create();
 	char *folder = scratch_create();
 	struct source_file f = read_bytes(folder, STR("a\r\n\n\xff\xfe\tc\rd\n last"), arena);
 
-	(void)state;
 	assert_null(f.problem);
 	assert_int_equal(f.line_count, 4);
 	assert_true(str_equal(f.lines[0], STR("a")));
@@ -98,7 +90,7 @@ static void lines_end_as_they_may(void **state)
 	arena_destroy(arena);
 }
 
-static void what_is_no_text_is_told(void **state)
+TEST(what_is_no_text_is_told)
 {
 	struct arena *arena = arena_create();
 	char *folder = scratch_create();
@@ -108,7 +100,6 @@ static void what_is_no_text_is_told(void **state)
 		    "ELF\0\0"),
 		arena);
 
-	(void)state;
 	assert_non_null(strstr(f.problem, "not a text file"));
 	assert_int_equal(f.line_count, 0);
 	f = source_file_read(str_from(folder), &none, NULL, arena);
@@ -125,13 +116,12 @@ static void what_is_no_text_is_told(void **state)
 }
 
 /* By the end of its path, if that says more than a file's name. */
-static void a_file_may_be_below_here(void **state)
+TEST(a_file_may_be_below_here)
 {
 	struct arena *arena = arena_create();
 	char *folder = scratch_create(), before[4096];
 	static const struct source_map none;
 
-	(void)state;
 	assert_true(scratch_run(folder, "mkdir -p src/b && echo 1 >src/b/x.c && echo 2 >y.c"));
 	assert_non_null(getcwd(before, sizeof(before)));
 	assert_int_equal(chdir(folder), 0);

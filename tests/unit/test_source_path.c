@@ -1,10 +1,7 @@
 /* Source paths: what is joined, what is folded. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #include "obj/source_path.h"
+#include "../unit.h"
 
 static void check(
 	const char *compilation, const char *directory, const char *name, const char *expected)
@@ -18,9 +15,8 @@ static void check(
 	arena_destroy(arena);
 }
 
-static void parts_are_joined(void **state)
+TEST(parts_are_joined)
 {
-	(void)state;
 	check("/src/app", "", "main.c", "/src/app/main.c");
 	check("/src/app", "lib", "a.c", "/src/app/lib/a.c");
 	check("", "", "a.c", "a.c");
@@ -28,26 +24,23 @@ static void parts_are_joined(void **state)
 	check("", "", "", "");
 }
 
-static void the_last_absolute_part_begins_the_path(void **state)
+TEST(the_last_absolute_part_begins_the_path)
 {
-	(void)state;
 	check("/src/app", "/usr/include", "stdio.h", "/usr/include/stdio.h");
 	check("/src/app", "/usr/include", "/etc/x.h", "/etc/x.h");
 	check("/src/app", "lib", "/a.c", "/a.c");
 }
 
-static void one_header_has_one_path(void **state)
+TEST(one_header_has_one_path)
 {
-	(void)state;
 	check("/src/app", "../include", "x.h", "/src/include/x.h");
 	check("/src/lib/deep", "../../include", "x.h", "/src/include/x.h");
 	check("/src", "./include/.", "x.h", "/src/include/x.h");
 	check("/src//", "include//", "x.h", "/src/include/x.h");
 }
 
-static void dots_that_lead_out_stay(void **state)
+TEST(dots_that_lead_out_stay)
 {
-	(void)state;
 	check("", "../..", "x.h", "../../x.h");
 	check("", "../a/../..", "x.h", "../../x.h");
 	check("a", "../..", "x.h", "../x.h");

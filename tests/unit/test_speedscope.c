@@ -2,17 +2,13 @@
  * speedscope's JSON: files made by hand with figures worked out here, what is wrong with files in
  * the wild, and the way there and back of random profiles.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "../profile_checks.h"
 #include "../property.h"
 #include "../random_profile.h"
 #include "../read_profile.h"
+#include "../unit.h"
 #include "../writer_text.h"
 #include "base/vec.h"
 
@@ -71,7 +67,7 @@ static void expect_sorted(const struct profile *p, const char *metric, const cha
 	"\"name\":\"b\"},{\"name\":\"_ZN1x1yEv\"}]}"
 
 /* Two units, two threads; weights in fractions of them; the members in another order. */
-static void test_sampled(void **state)
+TEST(test_sampled)
 {
 	struct profile *p = read_text(
 		STR("{\"profiles\":["
@@ -83,7 +79,6 @@ static void test_sampled(void **state)
 		    "\"startValue\":9000,\"endValue\":9001,\"samples\":[[1,2]],\"weights\":[1.5]}]"
 		    "," FRAMES ",\"exporter\":\"x@1\"," SCHEMA "}"));
 
-	(void)state;
 	assert_int_equal(p->metric_count, 1);
 	assert_true(str_equal(profile_string(p, p->metrics[0].unit), STR("ns")));
 	expect_sorted(p, "time", "a 2500000\na;b 1000000\nb;x::y() 1500\n");
@@ -107,14 +102,13 @@ static void test_sampled(void **state)
 }
 
 /* One profile of plain numbers: totals, and each sample is one. */
-static void test_totals(void **state)
+TEST(test_totals)
 {
 	struct profile *p =
 		read_text(STR("{" SCHEMA "," FRAMES ",\"profiles\":[{\"type\":\"sampled\","
 			      "\"name\":\"x\",\"unit\":\"none\",\"startValue\":0,\"endValue\":6,"
 			      "\"samples\":[[0,0,1],[0,0,1],[]],\"weights\":[1,2,3]}]}"));
 
-	(void)state;
 	expect_sorted(p, "weight", "[no stack] 3\na;a;b 3\n");
 	assert_int_equal(p->samples.count, 0);
 	assert_int_equal(p->stats.counted, 3);
@@ -124,7 +118,7 @@ static void test_totals(void **state)
 
 /* Samples in the same words are the same; those of other kinds of words, with faults or with
  * further arrays in them are read anew each time. */
-static void test_samples_again(void **state)
+TEST(test_samples_again)
 {
 	struct profile *p = read_text(
 		STR("{" SCHEMA "," FRAMES ",\"profiles\":[{\"type\":\"sampled\","
@@ -132,7 +126,6 @@ static void test_samples_again(void **state)
 		    "\"samples\":[[0,1], [0,1],[0, 1],[0,[7],1],[0,[7],0],[9],[9],[\"]\",1],"
 		    "[\"]\",0],[0,1]],\"weights\":[1,2,3,10,20,100,200,1000,2000,4]}]}"));
 
-	(void)state;
 	expect_sorted(p, "weight", "[unknown] 300\na 2000\na;a 20\na;b 20\nb 1000\n");
 	expect_note(p, NOTE_BAD_RECORD, 2, "missing frames");
 	assert_int_equal(p->note_count, 1);
@@ -140,21 +133,20 @@ static void test_samples_again(void **state)
 }
 
 /* A sample that the file ends in is not taken for a whole one in the same words. */
-static void test_cut_again(void **state)
+TEST(test_cut_again)
 {
 	struct profile *p =
 		read_text(STR("{" SCHEMA "," FRAMES ",\"profiles\":[{\"type\":\"sampled\","
 			      "\"name\":\"x\",\"unit\":\"none\",\"startValue\":0,\"endValue\":9,"
 			      "\"weights\":[1,2],\"samples\":[[0,1],[0,1"));
 
-	(void)state;
 	expect_note(p, NOTE_INCOMPLETE, 1, "ends early");
 	assert_int_equal(p->stack_count, 3);
 	profile_destroy(p);
 }
 
 /* Two metrics in a file: samples are counted as well. */
-static void test_two_units(void **state)
+TEST(test_two_units)
 {
 	struct profile *p = read_text(STR(
 		"{" SCHEMA "," FRAMES ",\"profiles\":["
@@ -163,7 +155,6 @@ static void test_two_units(void **state)
 		"{\"type\":\"sampled\",\"name\":\"t\",\"unit\":\"bytes\",\"startValue\":0,"
 		"\"endValue\":6,\"samples\":[[1]],\"weights\":[100]}]}"));
 
-	(void)state;
 	assert_int_equal(p->metric_count, 3);
 	expect_sorted(p, "time", "a 11\n");
 	expect_sorted(p, "bytes", "b 100\n");
@@ -173,11 +164,10 @@ static void test_two_units(void **state)
 }
 
 /* A note counts metrics beyond the maximum. */
-static void test_many_metrics(void **state)
+TEST(test_many_metrics)
 {
 	struct strbuf text = {0};
 
-	(void)state;
 	strbuf_add(&text, STR("{" SCHEMA "," FRAMES ",\"profiles\":["));
 	for (int i = 0; i < 19; i++)
 		strbuf_printf(&text,
@@ -201,13 +191,12 @@ static void test_many_metrics(void **state)
 #define OPEN(frame, at)	 "{\"type\":\"O\",\"frame\":" #frame ",\"at\":" #at "}"
 #define CLOSE(frame, at) "{\"at\":" #at ",\"frame\":" #frame ",\"type\":\"C\"}"
 
-static void test_evented(void **state)
+TEST(test_evented)
 {
 	struct profile *p = read_text(STR(
 		EVENTED(OPEN(0, 100) "," OPEN(0, 103) "," OPEN(1, 103) "," CLOSE(1, 110) "," CLOSE(
 			0, 112) "," CLOSE(0, 113) "," OPEN(1, 120) "," CLOSE(1, 121))));
 
-	(void)state;
 	expect_sorted(p, "time", "a 4\na;a 2\na;a;b 7\nb 1\n");
 	/* What is between events is no sample. */
 	expect_sorted(p, "samples", "");
@@ -217,13 +206,12 @@ static void test_evented(void **state)
 	profile_destroy(p);
 }
 
-static void test_bad_events(void **state)
+TEST(test_bad_events)
 {
 	struct profile *p =
 		read_text(STR(EVENTED(CLOSE(0, 101) "," OPEN(0, 101) "," OPEN(1, 103) "," CLOSE(0,
 			105) "," OPEN(9, 104) "," OPEN(1, 106) ",7,{\"type\":\"O\",\"frame\":0}")));
 
-	(void)state;
 	/* b is closed in a's place; 104 is behind 105; frame 9 is not there; two are no events;
 	 * three are open until the end. */
 	expect_sorted(p, "time", "a 2\na;[unknown] 1\na;[unknown];b 44\na;b 2\n");
@@ -234,7 +222,7 @@ static void test_bad_events(void **state)
 	profile_destroy(p);
 }
 
-static void test_bad_samples(void **state)
+TEST(test_bad_samples)
 {
 	struct profile *p =
 		read_text(STR("{" SCHEMA "," FRAMES ",\"profiles\":["
@@ -243,7 +231,6 @@ static void test_bad_samples(void **state)
 			      "\"samples\":[[0,-1],[0],[1],[1],[1]],\"weights\":[1,-2,\"x\",3]},"
 			      "{\"type\":\"later\",\"samples\":[]},{},17]}"));
 
-	(void)state;
 	expect_sorted(p, "weight", "a;[unknown] 1\nb 3\n");
 	expect_note(p, NOTE_BAD_RECORD, 2, "negative, or no numbers");
 	expect_note(p, NOTE_BAD_RECORD, 1, "as many weights");
@@ -252,13 +239,12 @@ static void test_bad_samples(void **state)
 }
 
 /* Cut off anywhere: what is there, and that it is not all; or that it is nothing. */
-static void test_cut(void **state)
+TEST(test_cut)
 {
 	static const char whole[] =
 		EVENTED(OPEN(0, 100) "," OPEN(1, 103) "," CLOSE(1, 110) "," CLOSE(0, 112));
 	size_t read = 0;
 
-	(void)state;
 	for (size_t size = 0; size < sizeof(whole) - 2; size++) {
 		struct profile *p = NULL;
 		struct error *err =
@@ -278,12 +264,11 @@ static void test_cut(void **state)
 	assert_true(read > 200);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	static const char *const texts[] = {"{}", "[1]", "{\"profiles\":[]," SCHEMA "}",
 		"{\"profiles\":3," FRAMES "}", "{" SCHEMA ",\"profiles\":[{}]}"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct profile *p = NULL;
 		struct error *err = try_read(str_from(texts[i]), "speedscope", &p);
@@ -351,20 +336,18 @@ static void round_trip(uint64_t seed)
 	profile_destroy(q);
 }
 
-static void test_round_trip(void **state)
+TEST(test_round_trip)
 {
-	(void)state;
 	for (struct property_seeds p = property_seeds(400, 100); property_next(&p);)
 		round_trip(property_seed);
 }
 
 /* Deep stacks that share most of themselves are written as events. */
-static void test_deep(void **state)
+TEST(test_deep)
 {
 	struct strbuf text = {0};
 	struct profile *p = NULL;
 
-	(void)state;
 	for (unsigned int i = 0; i < 100; i++) {
 		for (unsigned int depth = 0; depth < 1000 + i; depth++)
 			strbuf_add(&text, STR("eval;"));
@@ -385,12 +368,11 @@ static void test_deep(void **state)
 }
 
 /* A stack of a million frames in 2 MB: as many as the file's size may have, the others counted. */
-static void test_too_deep(void **state)
+TEST(test_too_deep)
 {
 	const unsigned int frames = 1000000;
 	struct strbuf text = {0};
 
-	(void)state;
 	strbuf_printf(&text, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
 			     "\"shared\":{\"frames\":[{\"name\":\"f\"}]},\"profiles\":[{"
 			     "\"type\":\"sampled\",\"unit\":\"none\",\"weights\":[7],"

@@ -1,14 +1,9 @@
 /*
  * The statistics summary: what the source says is kept, what it leaves open is worked out.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "../slow/text_profile.h"
+#include "../unit.h"
 #include "analysis/stats.h"
 #include "model/builder.h"
 
@@ -22,12 +17,11 @@ static struct stats analyse(const struct profile *p)
 	return s;
 }
 
-static void test_tree_figures(void **state)
+TEST(test_tree_figures)
 {
 	struct profile *p = text_profile("m r r r 4\nm r s r 2\nm s 1\nm 3\nm z 0\n");
 	struct stats s = analyse(p);
 
-	(void)state;
 	assert_int_equal(s.total, 10);
 	assert_int_equal(s.recursive, 6);
 	assert_int_equal(s.stack_count, 4);
@@ -41,12 +35,11 @@ static void test_tree_figures(void **state)
 	profile_destroy(p);
 }
 
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
 	struct profile *p = text_profile("");
 	struct stats s = analyse(p);
 
-	(void)state;
 	assert_int_equal(s.total, 0);
 	assert_int_equal(s.recursive, 0);
 	assert_int_equal(s.stack_count, 0);
@@ -56,12 +49,11 @@ static void test_nothing(void **state)
 }
 
 /* Weights of opposite sign cancel in the total, which the mean is taken over. */
-static void test_total_of_nothing(void **state)
+TEST(test_total_of_nothing)
 {
 	struct profile *p = text_profile("a b 2\na c -2\n");
 	struct stats s = analyse(p);
 
-	(void)state;
 	assert_int_equal(s.total, 0);
 	assert_int_equal(s.stack_count, 2);
 	assert_true(s.depth_mean == 0);
@@ -89,11 +81,10 @@ static struct profile *timed_profile(const struct profile_stats *given)
 static const struct profile_stats all_unknown = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
 	UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
 
-static void test_completed(void **state)
+TEST(test_completed)
 {
 	struct profile_stats given = all_unknown;
 
-	(void)state;
 	given.cpu_ns = 6000;
 	given.lost = 2;
 	struct profile *p = timed_profile(&given);
@@ -107,11 +98,10 @@ static void test_completed(void **state)
 	profile_destroy(p);
 }
 
-static void test_source_is_believed(void **state)
+TEST(test_source_is_believed)
 {
 	struct profile_stats given = all_unknown;
 
-	(void)state;
 	given.duration_ns = 11;
 	given.interval_ns = 12;
 	given.cpu_ns = 13;
@@ -123,14 +113,13 @@ static void test_source_is_believed(void **state)
 }
 
 /* Two samples on one stack, one of them without time, and one elsewhere that has nothing. */
-static void test_metrics(void **state)
+TEST(test_metrics)
 {
 	static const int64_t weights[][2] = {{10, 3}, {0, 4}, {0, 0}};
 	struct builder *b = builder_create();
 	struct arena *arena = arena_create();
 	struct profile *p;
 
-	(void)state;
 	(void)builder_metric(b, STR("cpu-time"), STR("ns"));
 	(void)builder_metric(b, STR("page-faults"), STR("count"));
 	function_id function = builder_function(
@@ -183,9 +172,8 @@ static void expect_filtered(uint64_t source_says, enum filter_kind kind, const c
 	arena_destroy(arena);
 }
 
-static void test_filtered(void **state)
+TEST(test_filtered)
 {
-	(void)state;
 	expect_filtered(2, FILTER_WHEN, "*", 4, 2, 2);
 	expect_filtered(2, FILTER_WHEN, ".main->*", 2, 1, 0);
 	/* Charged to another, and taken there all the same. */
@@ -198,14 +186,13 @@ static void test_filtered(void **state)
 }
 
 /* The mean is of the stacks that are shown, not of those that WHEN leaves in the total. */
-static void test_mean_of_what_is_shown(void **state)
+TEST(test_mean_of_what_is_shown)
 {
 	struct arena *arena = arena_create();
 	struct profile *p = text_profile("a b c d 1\na 9\n");
 	struct selection *selection;
 	struct filter f;
 
-	(void)state;
 	assert_null(filter_init_when(&f, ".d", WHEN_OBJECTS));
 	assert_null(selection_create(p, &f, 1, arena, &selection));
 	struct entity_spec spec = {.metrics = &p->default_metric, .metric_count = 1};

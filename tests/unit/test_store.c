@@ -3,16 +3,13 @@
  * whatever pieces.  The servers here keep the rows that they get, and answer as ClickHouse does;
  * tests/e2e/store.py asks real ones.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "../profile_checks.h"
 #include "../property.h"
 #include "../random_profile.h"
+#include "../unit.h"
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/wire.h"
@@ -436,9 +433,8 @@ static struct random_shape shape_of(struct random *r, bool is_deep)
 	return shape;
 }
 
-static void test_what_is_sent_is_fetched(void **state)
+TEST(test_what_is_sent_is_fetched)
 {
-	(void)state;
 	for (struct property_seeds s = property_seeds(400, 100); property_next(&s);) {
 		struct random r = random_from(property_seed);
 		struct random_shape shape = shape_of(&r, property_seed % 8 == 0);
@@ -457,9 +453,8 @@ static void test_what_is_sent_is_fetched(void **state)
 	}
 }
 
-static void test_hosts_are_summed(void **state)
+TEST(test_hosts_are_summed)
 {
-	(void)state;
 	for (struct property_seeds s = property_seeds(100, 30); property_next(&s);) {
 		struct random_shape shape = random_shape_small;
 		struct profile *one = random_profile(property_seed, &shape),
@@ -487,9 +482,8 @@ static void test_hosts_are_summed(void **state)
 }
 
 /* A send that fails anywhere changes nothing, and can be repeated. */
-static void test_half_a_profile_is_never_seen(void **state)
+TEST(test_half_a_profile_is_never_seen)
 {
-	(void)state;
 	for (struct property_seeds s = property_seeds(40, 10); property_next(&s);) {
 		struct random_shape shape = random_shape_small;
 		struct profile *before = random_profile(property_seed, &shape),
@@ -522,7 +516,7 @@ static void test_half_a_profile_is_never_seen(void **state)
 }
 
 /* Stacks that the store has are not sent again, until a day has passed. */
-static void test_known_stacks_are_not_sent_again(void **state)
+TEST(test_known_stacks_are_not_sent_again)
 {
 	char path[] = "/tmp/sonde-known-XXXXXX";
 	const uint64_t now_s = 1700000000;
@@ -532,7 +526,6 @@ static void test_known_stacks_are_not_sent_again(void **state)
 	struct known known;
 	uint64_t stacks;
 
-	(void)state;
 	close(mkstemp(path));
 	known_load(&known, path, now_s);
 	options.known = &known;
@@ -568,12 +561,11 @@ static void test_known_stacks_are_not_sent_again(void **state)
 }
 
 /* What was committed and is gone is counted, not left out silently. */
-static void test_missing_rows_are_noted(void **state)
+TEST(test_missing_rows_are_noted)
 {
 	struct profile *p = random_profile(1, &random_shape_small), *found;
 	struct clickhouse c = {0};
 
-	(void)state;
 	assert_null(send(&c, p, "host", 60));
 	strbuf_clear(&c.servers[0].tables[1]);
 	found = fetch(&c);
@@ -590,12 +582,11 @@ static void test_missing_rows_are_noted(void **state)
 }
 
 /* Frames that came after they were asked for, and before the stacks that have them, are whole. */
-static void test_frames_that_come_meanwhile(void **state)
+TEST(test_frames_that_come_meanwhile)
 {
 	struct profile *p = random_profile(1, &random_shape_small), *found;
 	struct clickhouse c = {0};
 
-	(void)state;
 	assert_null(send(&c, p, "host", 60));
 	c.hidden_frames = SHARDS;
 	found = fetch(&c);
@@ -613,7 +604,7 @@ static void test_frames_that_come_meanwhile(void **state)
 	servers_deinit(&c);
 }
 
-static void test_addresses(void **state)
+TEST(test_addresses)
 {
 	static const struct {
 		const char *text, *shards, *database;
@@ -636,7 +627,6 @@ static void test_addresses(void **state)
 		"clickhouse://a/x;y", "clickhouse://a?x=1", "clickhouse://a b",
 		"clickhouse://u:p@a", "clickhouse://a?secure=maybe", "clickhouse://a/x/../y"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
 		struct store_address a;
 		struct strbuf shards = {0};
@@ -665,7 +655,7 @@ static void test_addresses(void **state)
 	}
 }
 
-static void test_tokens_are_exposed(void **state)
+TEST(test_tokens_are_exposed)
 {
 	static const struct {
 		const char *url, *place;
@@ -675,7 +665,6 @@ static void test_tokens_are_exposed(void **state)
 		{"http://[::1]", NULL}, {"http://[::1]:4318/x", NULL}, {"http://127.0.0.9", NULL},
 		{"localhost:4318", NULL}, {"http://", ""}, {"http://me:secret@a.example", NULL}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		char *warning = otlp_send_warning(rows[i].url), *place;
 
@@ -707,12 +696,11 @@ static char *key_of_counter(size_t counter, uint64_t value)
 	return key.data;
 }
 
-static void test_losses_have_one_key(void **state)
+TEST(test_losses_have_one_key)
 {
 	char *keys[CAPTURE_COUNTER_COUNT];
 	size_t known = 0;
 
-	(void)state;
 	for (size_t i = 0; i < CAPTURE_COUNTER_COUNT; i++) {
 		char *several = key_of_counter(i, 7);
 

@@ -1,8 +1,4 @@
 /* The symbol cache's files and folder: what goes in comes out, what is not sound is not read. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +9,7 @@
 #include "base/cache_directory.h"
 #include "symbolize/cache_file.h"
 #include "symbolize/section_store.h"
+#include "../unit.h"
 
 static const struct symbol_frame frames[] = {
 	{STR("inner"), STR(""), STR("/src/a.h"), 3, STR("/src/a.h"), 1, true, false, false},
@@ -38,13 +35,12 @@ static void check_frame(const struct symbol_frame *a, const struct symbol_frame 
 	assert_int_equal(a->is_guessed_start, b->is_guessed_start);
 }
 
-static void what_goes_in_comes_out(void **state)
+TEST(what_goes_in_comes_out)
 {
 	struct arena *arena = arena_create();
 	struct cache_contents got;
 	struct strbuf file = {0};
 
-	(void)state;
 	cache_file_encode(&sample, &file);
 	assert_true(cache_file_decode(strbuf_str(&file), arena, &got));
 	assert_int_equal(got.count, sample.count);
@@ -59,13 +55,12 @@ static void what_goes_in_comes_out(void **state)
 	arena_destroy(arena);
 }
 
-static void any_damage_makes_it_void(void **state)
+TEST(any_damage_makes_it_void)
 {
 	struct arena *arena = arena_create();
 	struct cache_contents got;
 	struct strbuf file = {0};
 
-	(void)state;
 	cache_file_encode(&sample, &file);
 	for (size_t size = 0; size < file.size; size++)
 		assert_false(cache_file_decode((struct str){file.data, size}, arena, &got));
@@ -115,13 +110,12 @@ static void remove_folder(char *folder)
 	free(folder);
 }
 
-static void files_are_whole_and_private(void **state)
+TEST(files_are_whole_and_private)
 {
 	char *folder = make_folder(), *path = xasprintf("%s/x.sym", folder);
 	struct file_bytes bytes;
 	struct stat st;
 
-	(void)state;
 	cache_directory_write(folder, "x.sym", STR("first"), 1000);
 	cache_directory_write(folder, "x.sym", STR("second"), 1000);
 	assert_true(cache_directory_read(folder, "x.sym", 1000, &bytes));
@@ -136,25 +130,23 @@ static void files_are_whole_and_private(void **state)
 	remove_folder(folder);
 }
 
-static void links_are_not_followed(void **state)
+TEST(links_are_not_followed)
 {
 	char *folder = make_folder(), *path = xasprintf("%s/x.sym", folder);
 	struct file_bytes bytes;
 
-	(void)state;
 	assert_int_equal(symlink("/etc/passwd", path), 0);
 	assert_false(cache_directory_read(folder, "x.sym", 1 << 20, &bytes));
 	free(path);
 	remove_folder(folder);
 }
 
-static void the_oldest_go_first(void **state)
+TEST(the_oldest_go_first)
 {
 	char *folder = make_folder();
 	struct file_bytes bytes;
 	char name[32];
 
-	(void)state;
 	for (int i = 0; i < 5; i++) {
 		snprintf(name, sizeof(name), "%d.sym", i);
 		cache_directory_write(folder, name, STR("0123456789"), 35);
@@ -172,13 +164,12 @@ static void the_oldest_go_first(void **state)
 	remove_folder(folder);
 }
 
-static void folders_are_made(void **state)
+TEST(folders_are_made)
 {
 	char *folder = make_folder(), *inner = xasprintf("%s/sonde", folder);
 	char *inmost = xasprintf("%s/sym", inner);
 	struct file_bytes bytes;
 
-	(void)state;
 	cache_directory_write(inmost, "x.sym", STR("a"), 1000);
 	assert_true(cache_directory_read(inmost, "x.sym", 100, &bytes));
 	file_bytes_deinit(&bytes);
@@ -188,9 +179,8 @@ static void folders_are_made(void **state)
 	remove_folder(folder);
 }
 
-static void the_environment_says_where(void **state)
+TEST(the_environment_says_where)
 {
-	(void)state;
 	setenv("XDG_CACHE_HOME", "/x", 1);
 	setenv("HOME", "/h", 1);
 	char *path = cache_directory_path("sym");
@@ -204,12 +194,11 @@ static void the_environment_says_where(void **state)
 	assert_null(cache_directory_path("sym"));
 }
 
-static void sections_are_kept(void **state)
+TEST(sections_are_kept)
 {
 	char *folder = make_folder();
 	struct objfile_store store, none;
 
-	(void)state;
 	section_store_init(&store, folder);
 	section_store_init(&none, NULL);
 	assert_null(store.load(store.context, "ab-1-2", 5));

@@ -2,16 +2,13 @@
  * The symbolizer from outside: what it says of objects that are there, gone, changed, the kernel's,
  * the program's own; and what its cache keeps.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "../scratch.h"
+#include "../unit.h"
 #include "base/alloc.h"
 #include "base/cache_directory.h"
 #include "obj/kallsyms.h"
@@ -275,14 +272,13 @@ static void mini_debug_information_has_names(void **state)
 	free(path);
 }
 
-static void a_missing_object_is_told(void **state)
+TEST(a_missing_object_is_told)
 {
 	const struct symbolize_options options = {.cache_directory = ""};
 	const uint64_t addrs[] = {0x1000, 0x2000};
 	struct answer a = ask(
 		&options, (struct symbolize_object){.path = STR("/nonexistent/program")}, addrs, 2);
 
-	(void)state;
 	assert_false(a.status.found_file || a.status.has_names || a.status.has_lines);
 	assert_non_null(strstr(a.status.problem, "/nonexistent/program"));
 	assert_int_equal(a.places[0].count, 0);
@@ -310,13 +306,12 @@ static void another_build_is_not_used(void **state)
 	free(path);
 }
 
-static void what_is_no_object_is_told(void **state)
+TEST(what_is_no_object_is_told)
 {
 	const char *const paths[] = {"/", "/dev/null", "/etc/passwd", ""};
 	const struct symbolize_options options = {.cache_directory = ""};
 	uint64_t addr = 0x1000;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
 		struct answer a = ask(
 			&options, (struct symbolize_object){.path = str_from(paths[i])}, &addr, 1);
@@ -567,13 +562,12 @@ static void only_build_ids_are_looked_for(void **state)
 	build_source_destroy(source);
 }
 
-static void the_vdso_is_our_own(void **state)
+TEST(the_vdso_is_our_own)
 {
 	const struct symbolize_options options = {.cache_directory = ""};
 	struct objfile *object;
 	struct str bytes;
 
-	(void)state;
 	if (!vdso_bytes(&bytes))
 		skip();
 	assert_null(objfile_open_memory(bytes.data, bytes.size, "[vdso]", &object));
@@ -588,21 +582,20 @@ static void the_vdso_is_our_own(void **state)
 	objfile_close(object);
 }
 
-static void kernel_functions(void **state)
+TEST(kernel_functions)
 {
 	const struct symbolize_options options = {.cache_directory = ""};
 	const struct symbolize_object kernel = {.path = STR("[kernel]"), .kind = OBJECT_KERNEL};
 	const uint64_t addrs[] = {0x1000, 0xffffffff81000000};
 	struct answer a = ask(&options, kernel, addrs, 2);
 
-	(void)state;
 	/* Either the kernel shows its addresses, or a sentence says that it does not. */
 	assert_true(a.status.has_names != (a.status.problem != NULL));
 	assert_int_equal(a.places[0].count, 0);
 	arena_destroy(a.arena);
 }
 
-static void perf_maps(void **state)
+TEST(perf_maps)
 {
 	char *path = xasprintf("/tmp/perf-%d.map", (int)getpid());
 	const struct symbolize_options options = {.cache_directory = ""};
@@ -610,7 +603,6 @@ static void perf_maps(void **state)
 	const uint64_t addrs[] = {0xfff, 0x1008, 0x1020};
 	FILE *file = fopen(path, "w");
 
-	(void)state;
 	if (file == NULL)
 		skip();
 	fputs("1000 10 fib\nnonsense\n", file);
@@ -630,26 +622,24 @@ static void perf_maps(void **state)
 	free(path);
 }
 
-static void unknown_memory_is_unknown(void **state)
+TEST(unknown_memory_is_unknown)
 {
 	const struct symbolize_options options = {.cache_directory = ""};
 	uint64_t addr = 0x1000;
 	struct answer a = ask(&options,
 		(struct symbolize_object){.path = STR("[heap]"), .kind = OBJECT_UNKNOWN}, &addr, 1);
 
-	(void)state;
 	assert_false(a.status.found_file);
 	assert_non_null(a.status.problem);
 	assert_int_equal(a.places[0].count, 0);
 	arena_destroy(a.arena);
 }
 
-static void no_addresses_are_no_work(void **state)
+TEST(no_addresses_are_no_work)
 {
 	const struct symbolize_options options = {.cache_directory = ""};
 	struct answer a = ask(&options, (struct symbolize_object){.path = STR("/bin/sh")}, NULL, 0);
 
-	(void)state;
 	arena_destroy(a.arena);
 }
 

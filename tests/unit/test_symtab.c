@@ -1,12 +1,9 @@
 /* Names out of symbol tables: which of several, how far they reach, PLT stubs. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <elf.h>
 
 #include "../cfi_bytes.h"
 #include "../elf_image.h"
+#include "../unit.h"
 #include "obj/objfile.h"
 #include "obj/symtab.h"
 
@@ -91,7 +88,7 @@ static void check(const struct fixture *f, uint64_t addr, const char *expected)
 		assert_true(str_equal(symbol.name, str_from(expected)));
 }
 
-static void sizes_are_respected(void **state)
+TEST(sizes_are_respected)
 {
 	static const struct row rows[] = {
 		{"a", 0x1000, 0x10, STT_FUNC, STB_GLOBAL, TEXT_SECTION},
@@ -100,7 +97,6 @@ static void sizes_are_respected(void **state)
 	};
 	struct fixture f;
 
-	(void)state;
 	fixture_open(&f, rows, ARRAY_SIZE(rows), SHT_SYMTAB);
 	assert_true(symtab_is_full(f.table));
 	check(&f, 0xfff, NULL);
@@ -113,7 +109,7 @@ static void sizes_are_respected(void **state)
 	fixture_close(&f);
 }
 
-static void symbols_without_size_reach_to_the_next(void **state)
+TEST(symbols_without_size_reach_to_the_next)
 {
 	static const struct row rows[] = {
 		{"start", 0x1000, 0, STT_NOTYPE, STB_GLOBAL, TEXT_SECTION},
@@ -123,7 +119,6 @@ static void symbols_without_size_reach_to_the_next(void **state)
 	};
 	struct fixture f;
 
-	(void)state;
 	fixture_open(&f, rows, ARRAY_SIZE(rows), SHT_SYMTAB);
 	check(&f, 0x101f, "start");
 	check(&f, 0x1028, "next");
@@ -132,7 +127,7 @@ static void symbols_without_size_reach_to_the_next(void **state)
 	fixture_close(&f);
 }
 
-static void inner_functions_have_their_part(void **state)
+TEST(inner_functions_have_their_part)
 {
 	static const struct row rows[] = {
 		{"outer", 0x1000, 0x100, STT_FUNC, STB_GLOBAL, TEXT_SECTION},
@@ -140,7 +135,6 @@ static void inner_functions_have_their_part(void **state)
 	};
 	struct fixture f;
 
-	(void)state;
 	fixture_open(&f, rows, ARRAY_SIZE(rows), SHT_SYMTAB);
 	check(&f, 0x103f, "outer");
 	check(&f, 0x1040, "inner");
@@ -148,7 +142,7 @@ static void inner_functions_have_their_part(void **state)
 	fixture_close(&f);
 }
 
-static void the_best_of_several_names_is_taken(void **state)
+TEST(the_best_of_several_names_is_taken)
 {
 	static const struct row rows[] = {
 		{"untyped", 0x1000, 0x10, STT_NOTYPE, STB_GLOBAL, TEXT_SECTION},
@@ -162,7 +156,6 @@ static void the_best_of_several_names_is_taken(void **state)
 	};
 	struct fixture f;
 
-	(void)state;
 	fixture_open(&f, rows, ARRAY_SIZE(rows), SHT_SYMTAB);
 	check(&f, 0x1008, "write");
 	check(&f, 0x1020, "resolver");
@@ -171,7 +164,7 @@ static void the_best_of_several_names_is_taken(void **state)
 	fixture_close(&f);
 }
 
-static void only_functions_count(void **state)
+TEST(only_functions_count)
 {
 	static const struct row rows[] = {
 		{"object", 0x1000, 0x10, STT_OBJECT, STB_GLOBAL, TEXT_SECTION},
@@ -186,13 +179,12 @@ static void only_functions_count(void **state)
 	};
 	struct fixture f;
 
-	(void)state;
 	fixture_open(&f, rows, ARRAY_SIZE(rows), SHT_SYMTAB);
 	assert_int_equal(symtab_count(f.table), 0);
 	fixture_close(&f);
 }
 
-static void versions_are_left_out(void **state)
+TEST(versions_are_left_out)
 {
 	static const struct row rows[] = {
 		{"write@@GLIBC_2.2.5", 0x1000, 0x10, STT_FUNC, STB_GLOBAL, TEXT_SECTION},
@@ -201,7 +193,6 @@ static void versions_are_left_out(void **state)
 	};
 	struct fixture f;
 
-	(void)state;
 	fixture_open(&f, rows, ARRAY_SIZE(rows), SHT_SYMTAB);
 	check(&f, 0x1000, "write");
 	check(&f, 0x1010, "old");
@@ -209,21 +200,20 @@ static void versions_are_left_out(void **state)
 	fixture_close(&f);
 }
 
-static void exported_names_alone_are_not_all(void **state)
+TEST(exported_names_alone_are_not_all)
 {
 	static const struct row rows[] = {
 		{"exported", 0x1000, 0x10, STT_FUNC, STB_GLOBAL, TEXT_SECTION},
 	};
 	struct fixture f;
 
-	(void)state;
 	fixture_open(&f, rows, ARRAY_SIZE(rows), SHT_DYNSYM);
 	assert_false(symtab_is_full(f.table));
 	check(&f, 0x1000, "exported");
 	fixture_close(&f);
 }
 
-static void aliases_are_all_other_names_of_a_function(void **state)
+TEST(aliases_are_all_other_names_of_a_function)
 {
 	static const struct row rows[] = {
 		{"malloc@@GLIBC_2.2.5", TEXT, 64, STT_FUNC, STB_GLOBAL, TEXT_SECTION},
@@ -234,7 +224,6 @@ static void aliases_are_all_other_names_of_a_function(void **state)
 	struct fixture f;
 	struct str names[4];
 
-	(void)state;
 	fixture_open(&f, rows, ARRAY_SIZE(rows), SHT_SYMTAB);
 	assert_int_equal(symtab_aliases(f.table, TEXT + 8, STR("malloc"), names, 4), 2);
 	for (size_t i = 0; i < 2; i++)
@@ -249,13 +238,12 @@ static void aliases_are_all_other_names_of_a_function(void **state)
 	fixture_close(&f);
 }
 
-static void many_names_for_one_address_are_quick(void **state)
+TEST(many_names_for_one_address_are_quick)
 {
 	enum { COUNT = 200000 };
 	struct row *rows = xcalloc(COUNT, sizeof(*rows));
 	struct fixture f;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT; i++)
 		rows[i] = (struct row){
 			"alias", TEXT + (i & 1), COUNT - i, STT_FUNC, STB_GLOBAL, TEXT_SECTION};
@@ -266,7 +254,7 @@ static void many_names_for_one_address_are_quick(void **state)
 }
 
 /* A .dynsym alone, and unwind rules for two functions that it does not have. */
-static void symbols_without_size_end_before_nameless_functions(void **state)
+TEST(symbols_without_size_end_before_nameless_functions)
 {
 	static const char names[] = "\0start\0sized\0last", code[0x1000];
 	const Elf64_Sym symbols[] = {{0},
@@ -282,7 +270,6 @@ static void symbols_without_size_end_before_nameless_functions(void **state)
 	struct elf_image image = {0};
 	struct fixture f = {0};
 
-	(void)state;
 	cfi_bytes_cie(&rules, false);
 	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
 		cfi_bytes_begin_fde(&rules, starts[i], 0x10);
@@ -368,12 +355,11 @@ static bool find_stub(const char *names, size_t names_size, struct strbuf *name)
 	return found;
 }
 
-static void plt_stubs_are_named(void **state)
+TEST(plt_stubs_are_named)
 {
 	static const char names[] = "\0puts@GLIBC_2.2.5", nameless[] = "\0\0other@V1";
 	struct strbuf name = {0};
 
-	(void)state;
 	assert_true(find_stub(names, sizeof(names), &name));
 	assert_string_equal(name.data, "puts");
 	assert_false(find_stub(nameless, sizeof(nameless), &name));

@@ -1,22 +1,16 @@
 /*
  * The terminal view without a terminal: keys and mouse in, and what is on the canvas.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "../tui_world.h"
+#include "../unit.h"
 
-static void shows_what_there_is(void **state)
+TEST(shows_what_there_is)
 {
 	struct world w;
 
-	(void)state;
 	world_of_frames(&w);
 	see(&w, "game");
 	see(&w, "running");
@@ -26,11 +20,10 @@ static void shows_what_there_is(void **state)
 	world_deinit(&w);
 }
 
-static void figures_are_those_of_the_frame(void **state)
+TEST(figures_are_those_of_the_frame)
 {
 	struct world w;
 
-	(void)state;
 	world_of_frames(&w);
 	press(&w, "s"); /* the last frame alone */
 	SEE_ORDER(&w, "+physics 6.000 9.000 2.00", " col\\x1b[2Jlide 3.000 3.000 1.00",
@@ -40,11 +33,10 @@ static void figures_are_those_of_the_frame(void **state)
 	world_deinit(&w);
 }
 
-static void modes_have_their_order(void **state)
+TEST(modes_have_their_order)
 {
 	struct world w;
 
-	(void)state;
 	world_of_frames(&w);
 	press(&w, "s2");
 	SEE_ORDER(&w, "hier ms▼", "frame", "physics", "col\\x1b", "ai");
@@ -55,11 +47,10 @@ static void modes_have_their_order(void **state)
 	world_deinit(&w);
 }
 
-static void selects_and_goes_up(void **state)
+TEST(selects_and_goes_up)
 {
 	struct world w;
 
-	(void)state;
 	world_of_frames(&w);
 	press(&w, "s/phy");
 	see_cursor_on(&w, "+physics");
@@ -74,11 +65,10 @@ static void selects_and_goes_up(void **state)
 	world_deinit(&w);
 }
 
-static void sorts_by_any_column(void **state)
+TEST(sorts_by_any_column)
 {
 	struct world w;
 
-	(void)state;
 	world_of_frames(&w);
 	press(&w, "s");
 	draw(&w);
@@ -104,11 +94,10 @@ static void sorts_by_any_column(void **state)
 	world_deinit(&w);
 }
 
-static void searches(void **state)
+TEST(searches)
 {
 	struct world w;
 
-	(void)state;
 	world_of_frames(&w);
 	press(&w, "s/A");
 	see(&w, "Search: A");
@@ -130,11 +119,10 @@ static void searches(void **state)
 	world_deinit(&w);
 }
 
-static void paused_stays_as_it_is(void **state)
+TEST(paused_stays_as_it_is)
 {
 	struct world w;
 
-	(void)state;
 	world_of_frames(&w);
 	press(&w, "p");
 	see(&w, "PAUSED");
@@ -153,11 +141,10 @@ static void paused_stays_as_it_is(void **state)
 	world_deinit(&w);
 }
 
-static void goes_back_and_holds(void **state)
+TEST(goes_back_and_holds)
 {
 	struct world w;
 
-	(void)state;
 	world_of_frames(&w);
 	press_key(&w, TUI_KEY_LEFT);
 	see(&w, "frame 18, 1 ago, 10.00 ms");
@@ -180,11 +167,10 @@ static void goes_back_and_holds(void **state)
 }
 
 /* Also if that is the last one, which is no frame "ago". */
-static void shows_the_slowest(void **state)
+TEST(shows_the_slowest)
 {
 	struct world w;
 
-	(void)state;
 	world_of_frames(&w);
 	add_frame(&w, 31);
 	pass_ms(&w, 150);
@@ -202,11 +188,10 @@ static void shows_the_slowest(void **state)
 	world_deinit(&w);
 }
 
-static void graph_is_clicked(void **state)
+TEST(graph_is_clicked)
 {
 	struct world w;
 
-	(void)state;
 	world_of_frames(&w);
 	draw(&w);
 	/* The right column is the last frame; the graph is below the two lines of the header. */
@@ -220,11 +205,10 @@ static void graph_is_clicked(void **state)
 	world_deinit(&w);
 }
 
-static void freezes_on_a_slow_frame(void **state)
+TEST(freezes_on_a_slow_frame)
 {
 	struct world w;
 
-	(void)state;
 	world_of_frames(&w);
 	press(&w, "f20");
 	see(&w, "20");
@@ -244,11 +228,10 @@ static void freezes_on_a_slow_frame(void **state)
 	world_deinit(&w);
 }
 
-static void one_thread_alone(void **state)
+TEST(one_thread_alone)
 {
 	struct world w;
 
-	(void)state;
 	world_of_frames(&w);
 	press(&w, "st");
 	see(&w, "kernel-101");
@@ -262,11 +245,10 @@ static void one_thread_alone(void **state)
 	world_deinit(&w);
 }
 
-static void ended_program_keeps_its_last_state(void **state)
+TEST(ended_program_keeps_its_last_state)
 {
 	struct world w;
 
-	(void)state;
 	world_of_frames(&w);
 	press(&w, "s");
 	w.state = TUI_ENDED;
@@ -280,11 +262,10 @@ static void ended_program_keeps_its_last_state(void **state)
 	world_deinit(&w);
 }
 
-static void program_without_frames(void **state)
+TEST(program_without_frames)
 {
 	struct world w;
 
-	(void)state;
 	world_init(&w);
 	start(&w, false);
 	see(&w, "no frames yet");
@@ -315,11 +296,10 @@ static void program_without_frames(void **state)
 	world_deinit(&w);
 }
 
-static void a_program_that_begins_with_frames(void **state)
+TEST(a_program_that_begins_with_frames)
 {
 	struct world w;
 
-	(void)state;
 	world_init(&w);
 	start(&w, false);
 	pass_ms(&w, 100);
@@ -331,11 +311,10 @@ static void a_program_that_begins_with_frames(void **state)
 	world_deinit(&w);
 }
 
-static void saves_and_does_not_overwrite(void **state)
+TEST(saves_and_does_not_overwrite)
 {
 	struct world w;
 
-	(void)state;
 	world_of_frames(&w);
 	press(&w, "w");
 	see(&w, "Save to file: game-");
@@ -354,11 +333,10 @@ static void saves_and_does_not_overwrite(void **state)
 	world_deinit(&w);
 }
 
-static void troubles_are_shown(void **state)
+TEST(troubles_are_shown)
 {
 	struct world w;
 
-	(void)state;
 	world_of_frames(&w);
 	w.m.header->trouble[ZONEWIRE_MISSING_END] = 3;
 	w.m.header->trouble_open = w.collide;
@@ -378,13 +356,12 @@ static void troubles_are_shown(void **state)
 }
 
 /* At every size, and whatever is on the screen, nothing stands where it may not. */
-static void every_size_is_drawn(void **state)
+TEST(every_size_is_drawn)
 {
 	static const char *const screens[] = {"", "3", "i", "h", "t", "/a", "f", "x"};
 	static const unsigned widths[] = {1, 2, 3, 7, 12, 20, 39, 40, 41, 60, 79, 133, 200, 500};
 	static const unsigned heights[] = {1, 2, 3, 4, 5, 7, 11, 12, 16, 24, 60, 200};
 
-	(void)state;
 	for (size_t s = 0; s < ARRAY_SIZE(screens); s++) {
 		struct world w;
 
@@ -400,11 +377,10 @@ static void every_size_is_drawn(void **state)
 	}
 }
 
-static void help_is_there_and_goes(void **state)
+TEST(help_is_there_and_goes)
 {
 	struct world w;
 
-	(void)state;
 	world_of_frames(&w);
 	press(&w, "h");
 	see(&w, "call graph around the zone");

@@ -2,14 +2,9 @@
  * The screen in memory: columns, wide and combining characters, what may not be there; and lines
  * that are typed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "view/tui/line.h"
+#include "../unit.h"
 
 static void expect_row(struct tui_canvas *canvas, unsigned y, const char *expected)
 {
@@ -20,11 +15,10 @@ static void expect_row(struct tui_canvas *canvas, unsigned y, const char *expect
 	strbuf_deinit(&row);
 }
 
-static void canvas_keeps_columns(void **state)
+TEST(canvas_keeps_columns)
 {
 	struct tui_canvas canvas;
 
-	(void)state;
 	tui_canvas_init(&canvas);
 	tui_canvas_clear(&canvas, 10, 3);
 	/* A wide character that would stand half outside is left out. */
@@ -49,11 +43,10 @@ static void canvas_keeps_columns(void **state)
 	tui_canvas_deinit(&canvas);
 }
 
-static void canvas_in_ascii(void **state)
+TEST(canvas_in_ascii)
 {
 	struct tui_canvas canvas;
 
-	(void)state;
 	tui_canvas_init(&canvas);
 	canvas.utf8 = false;
 	tui_canvas_clear(&canvas, 12, 1);
@@ -62,11 +55,10 @@ static void canvas_in_ascii(void **state)
 	tui_canvas_deinit(&canvas);
 }
 
-static void lines_are_edited(void **state)
+TEST(lines_are_edited)
 {
 	struct tui_line line = {.text = ""};
 
-	(void)state;
 	assert_true(tui_line_key(&line, 'a'));
 	assert_true(tui_line_key(&line, 0x6f22)); /* three bytes */
 	assert_true(tui_line_key(&line, ' '));

@@ -1,20 +1,14 @@
 /*
  * The terminal view's list of programs, and which one it is attached to.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "../tui_world.h"
+#include "../unit.h"
 
-static void programs_are_listed_and_chosen(void **state)
+TEST(programs_are_listed_and_chosen)
 {
 	struct world w;
 
-	(void)state;
 	world_init(&w);
 	add_frame(&w, 1);
 	start(&w, true);
@@ -43,11 +37,10 @@ static void programs_are_listed_and_chosen(void **state)
 }
 
 /* Its last state is not thrown away by a look at the list, whose row tells how it was last. */
-static void what_has_ended_is_kept(void **state)
+TEST(what_has_ended_is_kept)
 {
 	struct world w;
 
-	(void)state;
 	world_init(&w);
 	add_frame(&w, 1);
 	start(&w, true);
@@ -72,11 +65,10 @@ static void what_has_ended_is_kept(void **state)
 	world_deinit(&w);
 }
 
-static void no_programs(void **state)
+TEST(no_programs)
 {
 	struct world w;
 
-	(void)state;
 	world_init(&w);
 	w.programs = 0;
 	start(&w, true);
@@ -88,11 +80,10 @@ static void no_programs(void **state)
 	world_deinit(&w);
 }
 
-static void follows_exec(void **state)
+TEST(follows_exec)
 {
 	struct world w;
 
-	(void)state;
 	world_of_frames(&w);
 	press(&w, "p");
 	see(&w, "PAUSED");

@@ -1,16 +1,12 @@
 /*
  * Folders of uftrace, by hand: docs/formats/uftrace.md, line by line.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "../read_profile.h"
 #include "../trace_files.h"
+#include "../unit.h"
 #include "../writer_text.h"
 #include "base/alloc.h"
 
@@ -82,11 +78,10 @@ static const struct note *find_note(const struct profile *p, enum note_kind kind
 }
 
 /* Recursion: main calls a, which calls itself, and b. */
-static void plain_calls(void **state)
+TEST(plain_calls)
 {
 	struct strbuf bytes = {0};
 
-	(void)state;
 	trace_files_uftrace(&bytes, 1024);
 	folder_files_add(&bytes, "10.dat");
 	trace_files_record(&bytes, t0 + 100, 0, 0, TRACE_MAIN, false);
@@ -119,11 +114,10 @@ static void plain_calls(void **state)
 }
 
 /* Arguments behind records, lost records, a forked child, time off the CPU. */
-static void everything(void **state)
+TEST(everything)
 {
 	struct strbuf bytes = {0};
 
-	(void)state;
 	trace_files_uftrace_whole(&bytes);
 	struct profile *p = read_folder(&bytes, "info");
 	/*
@@ -142,11 +136,10 @@ static void everything(void **state)
 }
 
 /* Frames left by longjmp: the next record is not as deep. */
-static void left_without_exit(void **state)
+TEST(left_without_exit)
 {
 	struct strbuf bytes = {0};
 
-	(void)state;
 	trace_files_uftrace(&bytes, 0);
 	folder_files_add(&bytes, "10.dat");
 	trace_files_record(&bytes, t0 + 100, 0, 0, TRACE_MAIN, false);
@@ -160,11 +153,10 @@ static void left_without_exit(void **state)
 }
 
 /* Depths are recorded modulo 1024 where more were recorded. */
-static void deeper_than_1024(void **state)
+TEST(deeper_than_1024)
 {
 	struct strbuf bytes = {0};
 
-	(void)state;
 	trace_files_uftrace(&bytes, 4096);
 	folder_files_add(&bytes, "10.dat");
 	for (unsigned int i = 0; i < 3000; i++)
@@ -179,11 +171,10 @@ static void deeper_than_1024(void **state)
 	profile_destroy(p);
 }
 
-static void unknown_addresses(void **state)
+TEST(unknown_addresses)
 {
 	struct strbuf bytes = {0};
 
-	(void)state;
 	trace_files_uftrace(&bytes, 0);
 	folder_files_add(&bytes, "10.dat");
 	trace_files_record(&bytes, t0 + 100, 0, 0, 0x10010, false);
@@ -195,11 +186,10 @@ static void unknown_addresses(void **state)
 	profile_destroy(p);
 }
 
-static void cut_off_and_bad(void **state)
+TEST(cut_off_and_bad)
 {
 	struct strbuf bytes = {0};
 
-	(void)state;
 	trace_files_uftrace(&bytes, 0);
 	folder_files_add(&bytes, "10.dat");
 	trace_files_record(&bytes, t0 + 100, 0, 0, TRACE_MAIN, false);
@@ -212,11 +202,10 @@ static void cut_off_and_bad(void **state)
 	profile_destroy(p);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
 	struct strbuf bytes = {0};
 
-	(void)state;
 	trace_files_uftrace(&bytes, 0);
 	expect_error(&bytes, ERROR_INPUT, "no records of calls");
 
@@ -234,12 +223,11 @@ static void refusals(void **state)
 }
 
 /* A session's id, which is a part of a file's name, leads nowhere; nor does a link. */
-static void names_stay_inside(void **state)
+TEST(names_stay_inside)
 {
 	struct strbuf bytes = {0};
 	struct profile *p = NULL;
 
-	(void)state;
 	trace_files_uftrace(&bytes, 0);
 	memcpy(memmem(bytes.data, bytes.size, "sid=00aa", 8), "sid=/../", 8);
 	expect_error(&bytes, ERROR_INPUT, "is missing");

@@ -1,15 +1,10 @@
 /*
  * Figures as text: scales, grouping, percentages, at the borders where rounding turns over.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/compiler.h"
 #include "view/text/units.h"
+#include "../unit.h"
 
 static void expect_scale(struct str unit, uint64_t largest, int64_t value, const char *expected)
 {
@@ -20,11 +15,10 @@ static void expect_scale(struct str unit, uint64_t largest, int64_t value, const
 	strbuf_deinit(&out);
 }
 
-static void times(void **state)
+TEST(times)
 {
 	const uint64_t s = 1000000000;
 
-	(void)state;
 	expect_scale(STR("ns"), 5 * s, 1234000000, "1.234 s");
 	expect_scale(STR("ns"), 5 * s, 1234567890, "1.235 s");
 	expect_scale(STR("ns"), 5 * s, 999999999, "1.000 s");
@@ -39,9 +33,8 @@ static void times(void **state)
 	expect_scale(STR("ns"), UINT64_MAX, INT64_MIN, "-9,223,372,036.855 s");
 }
 
-static void bytes_and_counts(void **state)
+TEST(bytes_and_counts)
 {
-	(void)state;
 	expect_scale(STR("bytes"), 1000, 1000, "1,000 B");
 	expect_scale(STR("bytes"), 1 << 20, 1536 << 10, "1.50 MiB");
 	expect_scale(STR("count"), 1, 1234567, "1,234,567");
@@ -58,9 +51,8 @@ static void expect_mean(double mean, const char *expected)
 	strbuf_deinit(&out);
 }
 
-static void means(void **state)
+TEST(means)
 {
-	(void)state;
 	expect_mean(0, "0.00");
 	expect_mean(1.5, "1.50");
 	expect_mean(2.996, "3.00");
@@ -76,9 +68,8 @@ static void expect_percent(int64_t value, int64_t base, const char *expected)
 	strbuf_deinit(&out);
 }
 
-static void percentages(void **state)
+TEST(percentages)
 {
-	(void)state;
 	expect_percent(1, 3, "33.3%");
 	expect_percent(2, 3, "66.7%");
 	expect_percent(5, 5, "100.0%");

@@ -1,17 +1,12 @@
 /*
  * An aarch64 stack, walked on any processor: its registers by perf's numbers, its rules by DWARF's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <dwarf.h>
 #include <string.h>
 
 #include "../cfi_bytes.h"
+#include "../unit.h"
 #include "arch/arch.h"
 #include "base/compiler.h"
 #include "perfstream/regs.h"
@@ -144,11 +139,10 @@ static void put_callers(struct stack *s)
 static const uint64_t callers[] = {
 	LEAF + 4, SAVES + 0x3f, DYNAMIC + 0x3f, BIG + 0x3f, START + 0x3f};
 
-static void test_leaf(void **state)
+TEST(test_leaf)
 {
 	struct stack s;
 
-	(void)state;
 	init(&s);
 	put_callers(&s);
 	s.values[32] = CODE_VA + LEAF + 4;
@@ -158,12 +152,11 @@ static void test_leaf(void **state)
 }
 
 /* At its first instruction, any function is like a leaf. */
-static void test_entry(void **state)
+TEST(test_entry)
 {
 	uint64_t frames[ARRAY_SIZE(callers)];
 	struct stack s;
 
-	(void)state;
 	memcpy(frames, callers, sizeof(frames));
 	frames[0] = SAVES;
 	init(&s);
@@ -175,11 +168,10 @@ static void test_entry(void **state)
 }
 
 /* Signed return addresses have other bits above their 48. */
-static void test_signed(void **state)
+TEST(test_signed)
 {
 	struct stack s;
 
-	(void)state;
 	init(&s);
 	put_callers(&s);
 	s.values[30] |= UINT64_C(0x003b) << 48;
@@ -192,14 +184,13 @@ static void test_signed(void **state)
 }
 
 /* A signal interrupted LEAF; its handler, SAVES, returns to SIGNAL, where the context is at sp. */
-static void test_signal(void **state)
+TEST(test_signal)
 {
 	static const uint64_t frames[] = {SAVES + 0x20, SIGNAL + 4, LEAF + 4, SAVES + 0x3f,
 		DYNAMIC + 0x3f, BIG + 0x3f, START + 0x3f};
 	enum { FRAME = 200, X0 = FRAME + (128 + 184) / 8 };
 	struct stack s;
 
-	(void)state;
 	init(&s);
 	put_callers(&s);
 	memcpy(&s.words[X0], s.values, sizeof(s.values));
@@ -215,11 +206,10 @@ static void test_signal(void **state)
 }
 
 /* Who made a call has lost x30: rules that still name it are wrong, and end the walk. */
-static void test_caller_without_return_address(void **state)
+TEST(test_caller_without_return_address)
 {
 	struct stack s;
 
-	(void)state;
 	init(&s);
 	put_callers(&s);
 	s.values[30] = CODE_VA + LEAF + 0x40;
@@ -230,7 +220,7 @@ static void test_caller_without_return_address(void **state)
 	deinit(&s);
 }
 
-static void test_calls(void **state)
+TEST(test_calls)
 {
 	static const struct {
 		uint8_t word[4];
@@ -247,7 +237,6 @@ static void test_calls(void **state)
 		{{0x1f, 0x20, 0x03, 0xd5}, false}, /* nop */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		uint8_t bytes[8] = {0};
 		memcpy(bytes + 4, rows[i].word, 4);
@@ -255,9 +244,8 @@ static void test_calls(void **state)
 	}
 }
 
-static void test_found(void **state)
+TEST(test_found)
 {
-	(void)state;
 	assert_ptr_equal(arch_of_name(STR("aarch64")), &arch_aarch64);
 	assert_ptr_equal(arch_of_name(STR("x86_64")), &arch_x86_64);
 	assert_null(arch_of_name(STR("armv7l")));

@@ -1,18 +1,13 @@
 /*
  * DWARF expressions: every operation, and bounds.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <dwarf.h>
 #include <string.h>
 
 #include "base/compiler.h"
 #include "unwind/expression.h"
+#include "../unit.h"
 
 struct row {
 	uint8_t bytes[24];
@@ -113,7 +108,7 @@ static const struct row rows[] = {
 	{{DW_OP_lit0, DW_OP_deref}, 2, EXPRESSION_NO_MEMORY, 0},
 };
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
 	static const uint64_t words[20] = {5, 6, 7, [16] = UINT64_MAX};
 	struct unwind_memory memory = {
@@ -121,7 +116,6 @@ static void test_rows(void **state)
 	struct unwind_regs regs = {.known = 1u << UNWIND_REG_SP};
 	const uint64_t cfa = 1000;
 
-	(void)state;
 	regs.value[UNWIND_REG_SP] = 0x100;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct str e = {(const char *)rows[i].bytes, rows[i].size};
@@ -134,13 +128,12 @@ static void test_rows(void **state)
 	}
 }
 
-static void test_empty(void **state)
+TEST(test_empty)
 {
 	struct unwind_memory memory = {0};
 	struct unwind_regs regs = {0};
 	uint64_t value;
 
-	(void)state;
 	assert_int_equal(expression_evaluate(&arch_x86_64, STR(""), &regs, &memory, NULL, &value),
 		EXPRESSION_BAD);
 }

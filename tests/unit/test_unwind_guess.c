@@ -1,16 +1,11 @@
 /*
  * Ways out of code without rules.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "../fake_stack.h"
+#include "../unit.h"
 #include "base/compiler.h"
 #include "unwind/heuristics/guess.h"
 
@@ -38,7 +33,7 @@ static void init(struct fake_stack *s)
 	s->memory.read_code = read_code;
 }
 
-static void test_calls(void **state)
+TEST(test_calls)
 {
 	static const struct {
 		uint8_t bytes[8];
@@ -61,16 +56,14 @@ static void test_calls(void **state)
 		{{0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xc3}, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		assert_int_equal(arch_x86_64.is_call(rows[i].bytes), rows[i].is_call);
 }
 
-static void test_layouts(void **state)
+TEST(test_layouts)
 {
 	struct fake_stack s;
 
-	(void)state;
 	init(&s);
 	put_call(FN_END + 6);
 	/* At its start: the return address is at sp, bp is the caller's. */
@@ -99,11 +92,10 @@ static void test_layouts(void **state)
 }
 
 /* Callers without rules: only by frame pointer, and bp 0 is the end. */
-static void test_callers(void **state)
+TEST(test_callers)
 {
 	struct fake_stack s;
 
-	(void)state;
 	init(&s);
 	put_call(FN_BARE + 6);
 	s.words[1] = code_va(FN_BARE + 6);
@@ -123,11 +115,10 @@ static void test_callers(void **state)
 	fake_stack_deinit(&s);
 }
 
-static void test_bad_frame_pointers(void **state)
+TEST(test_bad_frame_pointers)
 {
 	struct fake_stack s;
 
-	(void)state;
 	init(&s);
 	put_call(FN_END + 6);
 	s.words[9] = code_va(FN_END + 6);
@@ -146,11 +137,10 @@ static void test_bad_frame_pointers(void **state)
 }
 
 /* A call to nowhere: pc is in no mapping, the return address is at sp. */
-static void test_pc_nowhere(void **state)
+TEST(test_pc_nowhere)
 {
 	struct fake_stack s;
 
-	(void)state;
 	init(&s);
 	put_call(FN_END + 6);
 	s.words[0] = code_va(FN_END + 6);
@@ -163,12 +153,11 @@ static void test_pc_nowhere(void **state)
 }
 
 /* musl's signal trampoline has no rules, and follows other code. */
-static void test_signal_return(void **state)
+TEST(test_signal_return)
 {
 	static const uint8_t trampoline[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 	struct fake_stack s;
 
-	(void)state;
 	init(&s);
 	memcpy(code + FN_END + FN_SIZE, trampoline, sizeof(trampoline));
 	s.words[1] = code_va(FN_END + FN_SIZE);

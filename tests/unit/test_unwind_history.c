@@ -2,17 +2,12 @@
  * Suffix reuse: what is reused, what is not, that errors are found, that reused stacks are the same
  * as those walked in full.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "../fake_stack.h"
+#include "../unit.h"
 #include "base/alloc.h"
 #include "base/hash.h"
 
@@ -60,11 +55,10 @@ static void deep_walk(struct deep *d, size_t depth)
 	unwind_history_keep(d->history, stack);
 }
 
-static void test_reuse(void **state)
+TEST(test_reuse)
 {
 	struct deep d;
 
-	(void)state;
 	deep_init(&d, 1000);
 	deep_fill(&d, 0, 1000, 1);
 	deep_walk(&d, 900);
@@ -89,11 +83,10 @@ static void test_reuse(void **state)
 }
 
 /* The very same stack: there is nothing new in it. */
-static void test_reuse_all(void **state)
+TEST(test_reuse_all)
 {
 	struct deep d;
 
-	(void)state;
 	deep_init(&d, 100);
 	deep_fill(&d, 0, 100, 1);
 	deep_walk(&d, 100);
@@ -104,11 +97,10 @@ static void test_reuse_all(void **state)
 	deep_deinit(&d);
 }
 
-static void test_no_reuse(void **state)
+TEST(test_no_reuse)
 {
 	struct deep d;
 
-	(void)state;
 	deep_init(&d, 200);
 	deep_fill(&d, 0, 200, 1);
 	deep_walk(&d, 200);
@@ -129,11 +121,10 @@ static void test_no_reuse(void **state)
 }
 
 /* More code changes nothing in a stack that is known; other code in its place does. */
-static void test_code_that_comes_and_goes(void **state)
+TEST(test_code_that_comes_and_goes)
 {
 	struct deep d;
 
-	(void)state;
 	deep_init(&d, 200);
 	deep_fill(&d, 0, 200, 1);
 	deep_walk(&d, 200);
@@ -168,11 +159,10 @@ static void test_code_that_comes_and_goes(void **state)
 }
 
 /* Only a frame far outside has changed: the check must find it. */
-static void test_mismatch(void **state)
+TEST(test_mismatch)
 {
 	struct deep d;
 
-	(void)state;
 	deep_init(&d, 200);
 	deep_fill(&d, 0, 200, 1);
 	deep_walk(&d, 200);
@@ -189,11 +179,10 @@ static void test_mismatch(void **state)
 }
 
 /* A stack that was not whole is not remembered, the last whole one still is. */
-static void test_truncated_is_not_kept(void **state)
+TEST(test_truncated_is_not_kept)
 {
 	struct deep d;
 
-	(void)state;
 	deep_init(&d, 200);
 	deep_fill(&d, 0, 200, 1);
 	deep_walk(&d, 200);
@@ -210,11 +199,10 @@ static void test_truncated_is_not_kept(void **state)
 }
 
 /* With a window that ends early the rest is had from the history, unchecked. */
-static void test_reuse_beyond_memory(void **state)
+TEST(test_reuse_beyond_memory)
 {
 	struct deep d;
 
-	(void)state;
 	deep_init(&d, 10000);
 	deep_fill(&d, 0, 10000, 1);
 	deep_walk(&d, 9990);
@@ -227,11 +215,10 @@ static void test_reuse_beyond_memory(void **state)
 
 /* Random descents and ascents, each stack against one walked without a history. */
 /* A check that waits is made as soon as there is memory for it. */
-static void test_check_put_off(void **state)
+TEST(test_check_put_off)
 {
 	struct deep d;
 
-	(void)state;
 	deep_init(&d, 10000);
 	deep_fill(&d, 0, 10000, 1);
 	d.s.memory.checks_wait = true;
@@ -255,7 +242,7 @@ static void test_check_put_off(void **state)
 	deep_deinit(&d);
 }
 
-static void test_random(void **state)
+TEST(test_random)
 {
 	enum { DEPTH = 400, WALKS = 3000 };
 	struct deep d;
@@ -263,7 +250,6 @@ static void test_random(void **state)
 	uint64_t random = 1;
 	size_t depth = DEPTH / 2;
 
-	(void)state;
 	deep_init(&d, DEPTH);
 	deep_fill(&d, 0, depth, 1);
 	uint64_t *pcs = xcalloc(DEPTH + 2, sizeof(*pcs)); /* by node */

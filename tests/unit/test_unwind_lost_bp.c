@@ -4,16 +4,11 @@
  * FN_SP16 is a system call's wrapper, FN_BP the function that called it, which FN_END or FN_SP16
  * called.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "../fake_stack.h"
+#include "../unit.h"
 #include "base/compiler.h"
 
 /* Places behind calls, which the tests put there. */
@@ -86,11 +81,10 @@ static void expect_frame_at(struct fake_stack *s, size_t word, uint64_t return_a
 }
 
 /* A direct call of the function settles it, whatever bp its caller had. */
-static void test_direct_call(void **state)
+TEST(test_direct_call)
 {
 	struct fake_stack s;
 
-	(void)state;
 	init(&s);
 	put_pair(&s, 30, 12345, IN_END);
 	expect_frame_at(&s, 30, IN_END, 0);
@@ -99,13 +93,12 @@ static void test_direct_call(void **state)
 }
 
 /* What a prologue makes room for can hold old frames that look right. */
-static void test_prologue(void **state)
+TEST(test_prologue)
 {
 	static const char prologue[] =
 		"\xf3\x0f\x1e\xfa\x55\x48\x89\xe5\x41\x57\x53\x48\x81\xec\xf0\x00\x00\x00";
 	struct fake_stack s;
 
-	(void)state;
 	init(&s);
 	put_call(IN_END_TOO, FN_BP);
 	put_pair(&s, 10, word_va(40), IN_END_TOO);
@@ -124,13 +117,12 @@ static void test_prologue(void **state)
 }
 
 /* Behind alloca the code says how far the frame pointer is at the least. */
-static void test_alloca(void **state)
+TEST(test_alloca)
 {
 	static const char prologue[] = "\x55\x48\x89\xe5\x48\x81\xec\x00\x01\x00\x00"
 				       "\x48\x29\xc4"; /* sub %rax, %rsp */
 	struct fake_stack s;
 
-	(void)state;
 	init(&s);
 	put_code(FN_BP, prologue, sizeof(prologue) - 1);
 	put_call(IN_END_TOO, FN_BP);
@@ -144,12 +136,11 @@ static void test_alloca(void **state)
  * FN_SAVES_RBX has returned. It had called another function through a slot in memory, and leads to
  * where FN_BP's own return address is by now: behind a call of that.
  */
-static void test_ghost(void **state)
+TEST(test_ghost)
 {
 	enum { IN_GHOST = FN_SAVES_RBX + 0x40, GHOST_WORDS = 3, OWN = 100 };
 	struct fake_stack s;
 
-	(void)state;
 	init(&s);
 	put_indirect_call(IN_GHOST);
 	put_pair(&s, OWN - GHOST_WORDS, word_va(300), IN_GHOST);
@@ -171,11 +162,10 @@ static void test_ghost(void **state)
 }
 
 /* A call of a stub enters what the stub's slot says. */
-static void test_stub(void **state)
+TEST(test_stub)
 {
 	struct fake_stack s;
 
-	(void)state;
 	init(&s);
 	/* endbr64; bnd jmp *slot(%rip) */
 	put_code(FN_PLT, "\xf3\x0f\x1e\xfa\xf2\xff\x25\x05\x00\x00\x00", 11);
@@ -189,11 +179,10 @@ static void test_stub(void **state)
 }
 
 /* The inner one of two calls of the function may be over. */
-static void test_recursion(void **state)
+TEST(test_recursion)
 {
 	struct fake_stack s;
 
-	(void)state;
 	init(&s);
 	put_call(IN_BP + 0x20, FN_BP);
 	put_pair(&s, 20, word_va(60), IN_BP + 0x20);
@@ -203,11 +192,10 @@ static void test_recursion(void **state)
 }
 
 /* Words that look like code but lead nowhere are skipped. */
-static void test_decoys(void **state)
+TEST(test_decoys)
 {
 	struct fake_stack s;
 
-	(void)state;
 	init(&s);
 	put_indirect_call(IN_SP16);
 	put_indirect_call(IN_END_TOO);
@@ -227,11 +215,10 @@ static void test_decoys(void **state)
 
 /* A call that may be of this function is not given up for a sure one far out: that is a
  * recursion's. */
-static void test_indirect_call(void **state)
+TEST(test_indirect_call)
 {
 	struct fake_stack s;
 
-	(void)state;
 	init(&s);
 	put_indirect_call(IN_END_TOO);
 	put_pair(&s, 20, 1, IN_END_TOO);
@@ -245,11 +232,10 @@ static void test_indirect_call(void **state)
 }
 
 /* A frame in between that saved bp gives it back. */
-static void test_saved_bp(void **state)
+TEST(test_saved_bp)
 {
 	struct fake_stack s;
 
-	(void)state;
 	init(&s);
 	put_call(IN_BP + 0x20, FN_BP);
 	put_pair(&s, 20, word_va(200), IN_BP + 0x20);
@@ -264,11 +250,10 @@ static void test_saved_bp(void **state)
 }
 
 /* A frame that realigned the stack keeps a copy of its return address above bp. */
-static void test_realigned(void **state)
+TEST(test_realigned)
 {
 	struct fake_stack s;
 
-	(void)state;
 	init(&s);
 	put_call(FN_REALIGNED + 0x40, FN_SP16);
 	put_call(IN_END, FN_REALIGNED);
@@ -284,11 +269,10 @@ static void test_realigned(void **state)
 }
 
 /* Code without rules, all along. */
-static void test_bare(void **state)
+TEST(test_bare)
 {
 	struct fake_stack s;
 
-	(void)state;
 	init(&s);
 	put_indirect_call(FN_BARE + 0x40);
 	put_indirect_call(FN_BARE + 0x80);
@@ -303,11 +287,10 @@ static void test_bare(void **state)
 	fake_stack_deinit(&s);
 }
 
-static void test_nothing_there(void **state)
+TEST(test_nothing_there)
 {
 	struct fake_stack s;
 
-	(void)state;
 	init(&s);
 	fake_stack_walk(&s, NULL);
 	assert_int_equal(s.stack.end, UNWIND_NO_MEMORY);
@@ -319,13 +302,12 @@ static void test_nothing_there(void **state)
 }
 
 /* A guessed stack is not what later ones are compared with. */
-static void test_guesses_are_not_kept(void **state)
+TEST(test_guesses_are_not_kept)
 {
 	struct unwind_history *history = unwind_history_create();
 	struct fake_stack s;
 	size_t word = CALLER_WORDS;
 
-	(void)state;
 	init(&s);
 	put_call(IN_END, FN_SP16);
 	put_call(IN_SP16, FN_BP);

@@ -1,15 +1,10 @@
 /*
  * Spaces against a plain array of pages.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/hash.h"
 #include "unwind/space.h"
+#include "../unit.h"
 
 enum { PAGES = 64 };
 
@@ -24,13 +19,12 @@ static void expect_pages(const struct unwind_space *space, const uint32_t *pages
 		assert_true(space->mappings[i - 1].high_va <= space->mappings[i].low_va);
 }
 
-static void test_random(void **state)
+TEST(test_random)
 {
 	struct unwind_space space, copy;
 	uint32_t pages[PAGES] = {0};
 	uint64_t random = 1;
 
-	(void)state;
 	unwind_space_init(&space);
 	for (uint32_t i = 1; i < 5000; i++) {
 		random = hash_u64(random + i);
@@ -57,11 +51,10 @@ static void test_random(void **state)
 	unwind_space_deinit(&space);
 }
 
-static void test_edges(void **state)
+TEST(test_edges)
 {
 	struct unwind_space space;
 
-	(void)state;
 	unwind_space_init(&space);
 	unwind_space_add(&space, (struct unwind_mapping){.low_va = 5, .high_va = 5});
 	assert_int_equal(space.count, 0);

@@ -1,16 +1,11 @@
 /*
  * Walks over stacks made by hand: each kind of rule, each way to end, hostile stacks.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "../fake_stack.h"
+#include "../unit.h"
 #include "base/compiler.h"
 
 static void expect_frame(const struct fake_stack *s, size_t i, uint64_t obj_addr)
@@ -21,11 +16,10 @@ static void expect_frame(const struct fake_stack *s, size_t i, uint64_t obj_addr
 	assert_int_equal(s->stack.frames[i].object, 7);
 }
 
-static void test_simple_rules(void **state)
+TEST(test_simple_rules)
 {
 	struct fake_stack s;
 
-	(void)state;
 	fake_stack_init(&s, STACK_WORDS);
 	/* plt at offset 12 → sp16 → bp → end; word 20 is bp's frame. */
 	s.words[1] = code_va(FN_SP16 + 5);
@@ -46,11 +40,10 @@ static void test_simple_rules(void **state)
 }
 
 /* The first byte of a function: a return address there belongs to the call before it. */
-static void test_return_address_at_function_start(void **state)
+TEST(test_return_address_at_function_start)
 {
 	struct fake_stack s;
 
-	(void)state;
 	fake_stack_init(&s, STACK_WORDS);
 	s.words[1] = code_va(FN_SP16 + FN_SIZE); /* the call was the last of it */
 	s.words[3] = 0;
@@ -81,11 +74,10 @@ static bool read_calls(struct unwind_memory *memory, uint64_t va, uint8_t *bytes
 }
 
 /* Where a coroutine is to return to: nothing before it, and what is there is no call. */
-static void test_begin_of_a_coroutine(void **state)
+TEST(test_begin_of_a_coroutine)
 {
 	struct fake_stack s;
 
-	(void)state;
 	fake_stack_init(&s, STACK_WORDS);
 	s.words[1] = code_va(FN_BP);
 	s.words[2] = 0xbad;
@@ -113,11 +105,10 @@ static void put_ucontext(struct fake_stack *s, size_t at, uint64_t pc, uint64_t 
 	s->words[at + 21] = pc;
 }
 
-static void test_signal_on_another_stack(void **state)
+TEST(test_signal_on_another_stack)
 {
 	struct fake_stack s;
 
-	(void)state;
 	fake_stack_init(&s, STACK_WORDS);
 	/*
 	 * The handler runs above the stack that it interrupted: sp goes down.  glibc's rules begin
@@ -138,11 +129,10 @@ static void test_signal_on_another_stack(void **state)
 }
 
 /* Two signal frames that lead to each other. */
-static void test_signal_cycle(void **state)
+TEST(test_signal_cycle)
 {
 	struct fake_stack s;
 
-	(void)state;
 	fake_stack_init(&s, STACK_WORDS);
 	put_ucontext(&s, 100, code_va(FN_SIGNAL + 1), word_va(200), 0);
 	put_ucontext(&s, 200, code_va(FN_SIGNAL + 1), word_va(100), 0);
@@ -158,11 +148,10 @@ static void test_signal_cycle(void **state)
 	fake_stack_deinit(&s);
 }
 
-static void test_rbx(void **state)
+TEST(test_rbx)
 {
 	struct fake_stack s;
 
-	(void)state;
 	fake_stack_init(&s, STACK_WORDS);
 	/* The inner frame has saved the rbx that the outer one hangs on. */
 	s.words[1] = word_va(50);
@@ -182,11 +171,10 @@ static void test_rbx(void **state)
 	fake_stack_deinit(&s);
 }
 
-static void test_slow_rules(void **state)
+TEST(test_slow_rules)
 {
 	struct fake_stack s;
 
-	(void)state;
 	fake_stack_init(&s, STACK_WORDS);
 	s.words[9] = word_va(60);
 	s.words[10] = 0xb0b0;
@@ -209,12 +197,11 @@ static void test_slow_rules(void **state)
 	fake_stack_deinit(&s);
 }
 
-static void test_bad_expressions(void **state)
+TEST(test_bad_expressions)
 {
 	static const uint64_t functions[] = {FN_BAD_EXPRESSION, FN_ENDLESS};
 	struct fake_stack s;
 
-	(void)state;
 	fake_stack_init(&s, STACK_WORDS);
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
 		fake_stack_set(&s, code_va(functions[i]), word_va(0), 0);
@@ -225,11 +212,10 @@ static void test_bad_expressions(void **state)
 	fake_stack_deinit(&s);
 }
 
-static void test_ends(void **state)
+TEST(test_ends)
 {
 	struct fake_stack s;
 
-	(void)state;
 	fake_stack_init(&s, STACK_WORDS);
 	/* Stack memory ends. */
 	fake_stack_set(&s, code_va(FN_SP16), word_va(STACK_WORDS - 1), 0);
@@ -275,11 +261,10 @@ static bool read_remote(struct unwind_memory *memory, uint64_t va, uint64_t *val
 	return true;
 }
 
-static void test_memory_beyond_the_window(void **state)
+TEST(test_memory_beyond_the_window)
 {
 	struct fake_stack s;
 
-	(void)state;
 	fake_stack_init(&s, STACK_WORDS);
 	struct remote remote = {.s = &s};
 	for (size_t i = 0; i < 100; i++)
@@ -297,12 +282,11 @@ static void test_memory_beyond_the_window(void **state)
 	fake_stack_deinit(&s);
 }
 
-static void test_depth(void **state)
+TEST(test_depth)
 {
 	enum { DEPTH = 65536 };
 	struct fake_stack s;
 
-	(void)state;
 	fake_stack_init(&s, 2 * DEPTH + 2);
 	for (size_t i = 0; i < DEPTH; i++)
 		s.words[2 * i + 1] = code_va(FN_SP16 + 1);
@@ -314,12 +298,11 @@ static void test_depth(void **state)
 	fake_stack_deinit(&s);
 }
 
-static void test_too_deep(void **state)
+TEST(test_too_deep)
 {
 	size_t words = 2 * (UNWIND_DEPTH_MAX + 10);
 	struct fake_stack s;
 
-	(void)state;
 	fake_stack_init(&s, words);
 	for (size_t i = 0; i < words; i++)
 		s.words[i] = code_va(FN_SP16 + 1);
@@ -331,11 +314,10 @@ static void test_too_deep(void **state)
 }
 
 /* The cache must not answer for another state of the space, or for another space. */
-static void test_cache(void **state)
+TEST(test_cache)
 {
 	struct fake_stack s;
 
-	(void)state;
 	fake_stack_init(&s, STACK_WORDS);
 	s.words[1] = code_va(FN_END + 1);
 	fake_stack_set(&s, code_va(FN_SP16), word_va(0), 0);

@@ -4,12 +4,9 @@
 
 #include "session/option.h"
 #include "session/values.h"
+#include "../unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define UNTOUCHED 0xabadcafe
 
@@ -30,7 +27,7 @@ static void check(const struct row *row, struct error *err, uint64_t value)
 	error_destroy(err);
 }
 
-static void counts(void **state)
+TEST(counts)
 {
 	static const struct row rows[] = {{"1", 1}, {"007", 7}, {"100", 100}, {"0", UNTOUCHED},
 		{"101", UNTOUCHED}, {"", UNTOUCHED}, {"1x", UNTOUCHED}, {" 1", UNTOUCHED},
@@ -39,7 +36,6 @@ static void counts(void **state)
 		{NULL, 0}};
 	uint64_t most;
 
-	(void)state;
 	for (const struct row *row = rows; row->text; row++) {
 		uint64_t value = UNTOUCHED;
 		struct error *err = value_count(row->text, 1, 100, &value);
@@ -50,7 +46,7 @@ static void counts(void **state)
 	assert_true(most == UINT64_MAX);
 }
 
-static void times(void **state)
+TEST(times)
 {
 	static const struct row rows[] = {{"1ns", 1}, {"10000us", 10000000}, {"1.5ms", 1500000},
 		{"0.1s", 100000000}, {".5s", 500000000}, {"2min", 120000000000},
@@ -60,7 +56,6 @@ static void times(void **state)
 		{"1..5s", UNTOUCHED}, {"-1s", UNTOUCHED}, {"1msx", UNTOUCHED},
 		{"9999999999h", UNTOUCHED}, {"99999999999999999999ns", UNTOUCHED}, {NULL, 0}};
 
-	(void)state;
 	for (const struct row *row = rows; row->text; row++) {
 		uint64_t value = UNTOUCHED;
 		struct error *err = value_time(row->text, &value);
@@ -69,7 +64,7 @@ static void times(void **state)
 	}
 }
 
-static void frequencies(void **state)
+TEST(frequencies)
 {
 	static const struct row rows[] = {{"1000", 1000000}, {"100", 10000000}, {"99", 10101010},
 		{"997Hz", 1003009}, {"4k", 250000}, {"2.5kHz", 400000}, {"0.5", 2000000000},
@@ -77,7 +72,6 @@ static void frequencies(void **state)
 		{"Hz", UNTOUCHED}, {"4M", UNTOUCHED}, {"-5", UNTOUCHED}, {"3000000000", UNTOUCHED},
 		{"1e3", UNTOUCHED}, {NULL, 0}};
 
-	(void)state;
 	for (const struct row *row = rows; row->text; row++) {
 		uint64_t value = UNTOUCHED;
 		struct error *err = value_frequency(row->text, &value);
@@ -86,11 +80,10 @@ static void frequencies(void **state)
 	}
 }
 
-static void choices(void **state)
+TEST(choices)
 {
 	static const char *const names[] = {"none", "direct", "full", NULL};
 
-	(void)state;
 	assert_int_equal(CHOICE_OF("none", names), 0);
 	assert_int_equal(CHOICE_OF("full", names), 2);
 }

@@ -4,18 +4,13 @@
  * filters of stacks and of samples, levels, degrees and limits.
  */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "../property.h"
 #include "../random_profile.h"
+#include "../unit.h"
 #include "analysis/calltree.h"
 #include "base/alloc.h"
 
@@ -213,9 +208,8 @@ static void ask(struct subject *s)
 	without_rows += kept->count == 0;
 }
 
-static void test_weighed_as_made(void **state)
+TEST(test_weighed_as_made)
 {
-	(void)state;
 	for (struct property_seeds p = property_seeds(ROUNDS, ROUNDS_SANITIZED);
 		property_next(&p);) {
 		struct subject s;

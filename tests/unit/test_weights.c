@@ -3,12 +3,7 @@
  * its samples are taken.
  */
 #include "record/samples/weights.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "../unit.h"
 
 #define INTERVAL_NS 1000000
 #define SECOND_NS   UINT64_C(1000000000)
@@ -53,59 +48,53 @@ static void assert_near(uint64_t sum_ns, uint64_t truth_ns, double share)
 		fail_msg("%.4f of %.4f s", (double)sum_ns / 1e9, (double)truth_ns / 1e9);
 }
 
-static void test_a_clock_that_is_right(void **state)
+TEST(test_a_clock_that_is_right)
 {
 	struct run r = {0};
 
-	(void)state;
 	run(&r, 5000, INTERVAL_NS, 0);
 	assert_near(r.sum_ns, 5 * SECOND_NS, 0.001);
 }
 
-static void test_a_clock_that_is_fast(void **state)
+TEST(test_a_clock_that_is_fast)
 {
 	struct run r = {0};
 
-	(void)state;
 	run(&r, 5000, 985000, 0);
 	assert_near(r.sum_ns, 4925000000, 0.002);
 }
 
-static void test_a_clock_that_is_late(void **state)
+TEST(test_a_clock_that_is_late)
 {
 	struct run r = {0};
 
-	(void)state;
 	run(&r, 5000, 1100000, 0);
 	assert_near(r.sum_ns, 5500000000, 0.005);
 }
 
 /* Every tenth is lost, and nobody makes up for it. */
-static void test_what_is_lost_stays_lost(void **state)
+TEST(test_what_is_lost_stays_lost)
 {
 	struct run r = {0};
 
-	(void)state;
 	run(&r, 5000, INTERVAL_NS, 10);
 	assert_near(r.sum_ns, 4500000000, 0.005);
 }
 
 /* Twice as much is accounted as was clocked: that is no clock's fault. */
-static void test_what_is_far_off_is_not_made_up_for(void **state)
+TEST(test_what_is_far_off_is_not_made_up_for)
 {
 	struct run r = {0};
 
-	(void)state;
 	run(&r, 5000, 2 * INTERVAL_NS, 0);
 	assert_true(r.sum_ns <= 7 * SECOND_NS);
 }
 
-static void test_exact_periods_stay_as_they_are(void **state)
+TEST(test_exact_periods_stay_as_they_are)
 {
 	struct weights w;
 	struct weights_account a = {0};
 
-	(void)state;
 	weights_init(&w, INTERVAL_NS, true);
 	weights_ask(&a, 1, 5 * SECOND_NS);
 	weights_look(&w, 1, 3);
@@ -113,12 +102,11 @@ static void test_exact_periods_stay_as_they_are(void **state)
 }
 
 /* Where kernel code can't be sampled: events and accounts are compared, and weights follow. */
-static void test_clocks_compared(void **state)
+TEST(test_clocks_compared)
 {
 	struct weights w;
 	struct weights_account a = {0};
 
-	(void)state;
 	weights_init(&w, INTERVAL_NS, false);
 	weights_compare(&w, 980000000, SECOND_NS);
 	weights_look(&w, SECOND_NS, 0);
@@ -130,23 +118,21 @@ static void test_clocks_compared(void **state)
 }
 
 /* The account is asked again before the samples are there that it was asked for. */
-static void test_samples_that_wait_for_long(void **state)
+TEST(test_samples_that_wait_for_long)
 {
 	struct run r = {.late = 350};
 
-	(void)state;
 	run(&r, 20000, 900000, 0);
 	assert_near(r.sum_ns, UINT64_C(20000) * 900000, 0.005);
 }
 
 /* A recorder that is held up takes most samples when all is over, and their sum is known. */
-static void test_samples_left_at_the_end(void **state)
+TEST(test_samples_left_at_the_end)
 {
 	struct weights w;
 	struct weights_account a = {0};
 	uint64_t sum_ns = 0;
 
-	(void)state;
 	weights_init(&w, INTERVAL_NS, false);
 	for (uint64_t i = 0; i < 2000; i++) {
 		if (i == 500)
@@ -161,13 +147,12 @@ static void test_samples_left_at_the_end(void **state)
  * The recorder waits for its output while the host takes the CPU away; then the program goes on for
  * 0.3 s.
  */
-static void test_a_debt_from_a_wait(void **state)
+TEST(test_a_debt_from_a_wait)
 {
 	struct weights w;
 	struct weights_account a = {0};
 	uint64_t sum_ns = 0, ran_ns = 0, time_ns = 0;
 
-	(void)state;
 	weights_init(&w, INTERVAL_NS, false);
 	for (uint64_t i = 1; i <= 1500; i++) {
 		bool is_waiting = i > 100 && i <= 1200;
@@ -186,13 +171,12 @@ static void test_a_debt_from_a_wait(void **state)
 }
 
 /* Checks are always late, on a machine that is too busy: each pays what is owed, and no more. */
-static void test_late_checks(void **state)
+TEST(test_late_checks)
 {
 	struct weights w;
 	struct weights_account a = {0};
 	uint64_t sum_ns = 0, ran_ns = 0, time_ns = 0;
 
-	(void)state;
 	weights_init(&w, INTERVAL_NS, false);
 	for (uint64_t i = 1; i <= 9000; i++) {
 		time_ns += INTERVAL_NS;
@@ -209,13 +193,12 @@ static void test_late_checks(void **state)
 }
 
 /* A few samples must not make up for ticks that never came. */
-static void test_few_left_at_the_end(void **state)
+TEST(test_few_left_at_the_end)
 {
 	struct weights w;
 	struct weights_account a = {0};
 	uint64_t sum_ns = 0;
 
-	(void)state;
 	weights_init(&w, INTERVAL_NS, false);
 	for (uint64_t i = 0; i < 2000; i++) {
 		if (i == 1950)

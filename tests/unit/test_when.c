@@ -2,18 +2,13 @@
  * WHEN: the examples of its definition, patterns in error, random patterns on random stacks against
  * a plain implementation, and that no pattern takes long or much memory.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "../random_profile.h"
 #include "../slow/slow_when.h"
 #include "../slow/text_profile.h"
+#include "../unit.h"
 #include "analysis/when_pattern.h"
 #include "base/alloc.h"
 
@@ -99,9 +94,8 @@ static void expect(const char *stack, const char *pattern, int expected)
 	free(line);
 }
 
-static void test_ends(void **state)
+TEST(test_ends)
 {
-	(void)state;
 	expect("main f g", ".g", 3);
 	expect("main f g", ".f", -1);
 	expect("main f g", ".f->*", 3);
@@ -116,9 +110,8 @@ static void test_ends(void **state)
 	expect("main f g", "( .main -> . f\t|.x)->\n.'g' ", 3);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-	(void)state;
 	expect("a:Main libc.so.6:malloc", ".MALLOC", 2);
 	expect("a:Main libc.so.6:malloc", ".'MALLOC'", -1);
 	expect("a:Main libc.so.6:malloc", "'libc.so.6'.malloc", 2);
@@ -131,9 +124,8 @@ static void test_names(void **state)
 	expect("bare", "'[Unknown]'", -1);
 }
 
-static void test_runs(void **state)
+TEST(test_runs)
 {
-	(void)state;
 	expect("m:a m:b n:c", "m", -1);
 	expect("m:a m:b n:c", "m->n", 3);
 	expect("m:a m:b n:c", ":m->n", -2);
@@ -147,9 +139,8 @@ static void test_runs(void **state)
 	expect("m:a m:b m:c", "m->.b:->*", 2);
 }
 
-static void test_colons(void **state)
+TEST(test_colons)
 {
-	(void)state;
 	expect("main f g h", ".f:->*", 2);
 	expect("main f g h", ":.f->*", 1);
 	expect("main f g h", ":.f:->*", 1);
@@ -164,9 +155,8 @@ static void test_colons(void **state)
 	expect("main f g h", "(.f:|.f)->*", 2);
 }
 
-static void test_priorities(void **state)
+TEST(test_priorities)
 {
-	(void)state;
 	/* Outermost: what the inner f called is not charged to it. */
 	expect("main f g f h", ".f:->*", 2);
 	expect("main f g f h", ".f:->.h", 4);
@@ -180,12 +170,11 @@ static void test_priorities(void **state)
 	expect("f g g", "(.g:|.f:)->(.x|*)", 2);
 }
 
-static void test_empty_stack(void **state)
+TEST(test_empty_stack)
 {
 	static const char *const patterns[] = {"*", "*->*", ".x|*", ".x", ".x->*", "x", NULL};
 	struct profile *p = text_profile("main 1\n");
 
-	(void)state;
 	for (size_t i = 0; patterns[i]; i++) {
 		struct stacks s = stacks_of(p);
 		struct when *when = compile(patterns[i]);
@@ -216,9 +205,8 @@ static void expect_error(const char *pattern, const char *message, const char *d
 #define MISSING "a name, '*' or '(' is missing"
 #define QUOTING "names with other than letters, digits, '_' and '$' are quoted, as in 'libc.so.6'"
 
-static void test_errors(void **state)
+TEST(test_errors)
 {
-	(void)state;
 	expect_error("", MISSING, "\n^");
 	expect_error("a -> -> b", MISSING, "a -> -> b\n     ^");
 	expect_error("a|", MISSING, "a|\n  ^");
@@ -241,9 +229,8 @@ static void test_errors(void **state)
 }
 
 /* What is shown of a pattern is fit to show, and the caret below the right place of that. */
-static void test_errors_escape(void **state)
+TEST(test_errors_escape)
 {
-	(void)state;
 	expect_error("'\x1b' b", "'->' or '|' is missing", "'\\x1b' b\n       ^");
 	expect_error("'\xc3\xa9' b", "'->' or '|' is missing", "'\xc3\xa9' b\n    ^");
 }
@@ -259,14 +246,13 @@ static char *repeated(const char *piece, size_t count, const char *last)
 	return text.data;
 }
 
-static void test_bounds(void **state)
+TEST(test_bounds)
 {
 	char *names = repeated("a|", WHEN_NAMES_MAX, "a");
 	char *nested = repeated("(", WHEN_NESTING_MAX, "a");
 	struct when *when;
 	struct error *err = when_compile(str_from(names), WHEN_OBJECTS, &when);
 
-	(void)state;
 	assert_string_equal(err->message, "the pattern has more than 1000 names");
 	error_destroy(err);
 	err = when_compile(str_from(nested), WHEN_OBJECTS, &when);
@@ -276,14 +262,13 @@ static void test_bounds(void **state)
 	free(nested);
 }
 
-static void test_sources(void **state)
+TEST(test_sources)
 {
 	struct builder *b = builder_create();
 	struct profile *p;
 	struct when *when;
 	int64_t weight = 1;
 
-	(void)state;
 	(void)builder_metric(b, STR("samples"), STR("count"));
 	string_id file = builder_string(b, STR("/src/deep/Eval.c"));
 	function_id f =
@@ -431,13 +416,12 @@ static size_t compare_with_slow(struct random *r, const char *pattern)
 	return matched;
 }
 
-static void test_as_defined(void **state)
+TEST(test_as_defined)
 {
 	struct random r = random_from(17);
 	size_t matched = 0, unusual = 0;
 	int rounds = getenv("SONDE_LONG") ? 200000 : 6000;
 
-	(void)state;
 	for (int round = 0; round < rounds; round++) {
 		struct strbuf pattern = {0};
 
@@ -490,13 +474,12 @@ static struct profile *recursion(uint32_t depth)
  * takes 64 times, and of the smallest there is little that could be measured wrongly.  Patterns of
  * 2^40 threads, and of stars and runs that can share the frames in as many ways.
  */
-static void test_no_pattern_takes_long(void **state)
+TEST(test_no_pattern_takes_long)
 {
 	static const char *const pieces[] = {
 		"(*|*)->", "(.m|*)->", "*->.m->", "'[unknown]'->", "(*->(.m|*)|.m:)->"};
 	struct profile *small = recursion(1 << 13), *large = recursion(1 << 16);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
 		char *pattern = repeated(pieces[i], 40, ".x|.m");
 		double least = seconds_for(small, pattern), most = seconds_for(large, pattern);
@@ -558,13 +541,12 @@ static void expect_bounded(const char *what, struct when_work least, struct when
 }
 
 /* Sixteen times the depth, or the stacks: as many times the steps, but no more lists of choices. */
-static void test_work_grows_with_stacks(void **state)
+TEST(test_work_grows_with_stacks)
 {
 	static const char *const ends[] = {".a|.b", "*", "*->.a->.b->.a->.b"};
 	struct profile *p[] = {
 		letters(1, 1000), letters(1, 16000), letters(10, 300), letters(160, 300)};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		char *pattern = repeated(MANY_THREADS, 40, ends[i]);
 		struct when_work deep = work_for(p[1], pattern);
@@ -579,12 +561,11 @@ static void test_work_grows_with_stacks(void **state)
 }
 
 /* Frames are free that are further from the leaf than the pattern is long. */
-static void test_no_work_far_from_leaf(void **state)
+TEST(test_no_work_far_from_leaf)
 {
 	struct profile *small = letters(1, 300), *large = letters(1, 16000);
 	char *pattern = repeated(MANY_THREADS, 40, ".a|.b");
 
-	(void)state;
 	struct when_work least = work_with(small, pattern, 1 << 14);
 	struct when_work most = work_with(large, pattern, 1 << 14);
 	print_message("%zu, %zu steps\n", least.steps, most.steps);
@@ -596,13 +577,12 @@ static void test_no_work_far_from_leaf(void **state)
 }
 
 /* Four times the pattern: comparisons that go through long lists make it sixteen times as much. */
-static void test_work_grows_with_pattern(void **state)
+TEST(test_work_grows_with_pattern)
 {
 	static const char *const pieces[] = {
 		MANY_THREADS, "(*|*)->", "(.a|*)->", "(*->(.a|*)|.b:)->"};
 	struct profile *p = letters(1, 3000);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
 		char *few = repeated(pieces[i], 10, "*->.a"),
 		     *more = repeated(pieces[i], 40, "*->.a"),

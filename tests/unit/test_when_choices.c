@@ -2,17 +2,12 @@
  * Lists of choices against lists written out: which is left of which, before and after collections,
  * of lists that are longer than labels reach.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "../property.h"
 #include "../random_profile.h"
+#include "../unit.h"
 #include "analysis/when_choices.h"
 
 enum { LISTS = 40, LENGTH = 120 };
@@ -108,20 +103,18 @@ static void run(uint64_t seed)
 	choices_deinit(&c);
 }
 
-static void test_as_written_out(void **state)
+TEST(test_as_written_out)
 {
-	(void)state;
 	for (struct property_seeds p = property_seeds(60, 10); property_next(&p);)
 		run(property_seed);
 }
 
 /* Nobody has a list: none is left but the empty one, and the next begins as the first did. */
-static void test_collects_all(void **state)
+TEST(test_collects_all)
 {
 	struct choices c;
 	uint32_t list = CHOICES_NONE;
 
-	(void)state;
 	choices_init(&c, CHOICES_FEW);
 	for (int i = 0; i < 100000; i++) {
 		list = choices_add(&c, list, 2) + 1;

@@ -1,12 +1,8 @@
 /* Numbers and strings as bytes: as the standards write them, back again, and from bad bytes. */
 #include "base/wire.h"
+#include "../unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 /* Checks what was written, and empties it. */
 static void check_bytes(struct strbuf *out, const char *bytes, size_t size)
@@ -17,11 +13,10 @@ static void check_bytes(struct strbuf *out, const char *bytes, size_t size)
 }
 #define CHECK(out, literal) check_bytes(out, literal, sizeof(literal) - 1)
 
-static void test_fixed_numbers_are_little_endian(void **state)
+TEST(test_fixed_numbers_are_little_endian)
 {
 	struct strbuf out = {0};
 
-	(void)state;
 	wire_put_u8(&out, 0xfe);
 	CHECK(&out, "\xfe");
 	wire_put_u16(&out, 0x0102);
@@ -34,11 +29,10 @@ static void test_fixed_numbers_are_little_endian(void **state)
 }
 
 /* The examples of DWARF 5, section 7.6. */
-static void test_leb128_is_as_dwarf_has_it(void **state)
+TEST(test_leb128_is_as_dwarf_has_it)
 {
 	struct strbuf out = {0};
 
-	(void)state;
 	wire_put_uleb(&out, 2);
 	CHECK(&out, "\x02");
 	wire_put_uleb(&out, 127);
@@ -96,9 +90,8 @@ static void check_round_trip(uint64_t value)
 	strbuf_deinit(&out);
 }
 
-static void test_numbers_of_every_length_come_back(void **state)
+TEST(test_numbers_of_every_length_come_back)
 {
-	(void)state;
 	for (unsigned int bit = 0; bit < 64; bit++) {
 		uint64_t power = UINT64_C(1) << bit;
 
@@ -110,11 +103,10 @@ static void test_numbers_of_every_length_come_back(void **state)
 	}
 }
 
-static void test_strings_have_their_length_before_them(void **state)
+TEST(test_strings_have_their_length_before_them)
 {
 	struct strbuf out = {0};
 
-	(void)state;
 	wire_put_str(&out, STR(""));
 	wire_put_str(&out, (struct str){"a\0b", 3});
 	check_bytes(&out, "\0\3a\0b", 5);
@@ -129,11 +121,10 @@ static void test_strings_have_their_length_before_them(void **state)
 	strbuf_deinit(&out);
 }
 
-static void test_a_column_is_all_that_its_length_says(void **state)
+TEST(test_a_column_is_all_that_its_length_says)
 {
 	struct strbuf out = {0};
 
-	(void)state;
 	wire_put_str(&out, STR("xyz"));
 	wire_put_u8(&out, 7);
 	struct cursor c = cursor_of(&out, out.size), column = wire_column(&c);
@@ -164,9 +155,8 @@ static bool accepts(uint64_t count, size_t element_bytes, size_t bytes_after)
 	return is_ok;
 }
 
-static void test_an_array_cannot_be_longer_than_its_bytes(void **state)
+TEST(test_an_array_cannot_be_longer_than_its_bytes)
 {
-	(void)state;
 	assert_true(accepts(0, 8, 0));
 	assert_true(accepts(3, 8, 24));
 	assert_false(accepts(3, 8, 23));

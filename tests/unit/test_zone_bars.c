@@ -2,15 +2,10 @@
  * Bars of zones over time: long zones are what a plain walk of the events finds, and short ones
  * lose nothing by sharing bars, however many there are.  What samples saw is checked by hand.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "../random_profile.h"
+#include "../unit.h"
 #include "analysis/zone_bars.h"
 #include "base/vec.h"
 #include "model/builder.h"
@@ -167,12 +162,11 @@ static void check_run(
 	assert_int_equal(busy_ns, e->busy_ns);
 }
 
-static void nothing_is_lost_however_short(void **state)
+TEST(nothing_is_lost_however_short)
 {
 	static const uint64_t least[] = {1, 3, 10, 40, 1000};
 	struct random r = random_from(21);
 
-	(void)state;
 	for (int round = 0; round < 20; round++) {
 		struct profile *p = random_zones(&r);
 
@@ -206,7 +200,7 @@ static void nothing_is_lost_however_short(void **state)
 	}
 }
 
-static void samples_show_zones_from_the_first_to_the_last(void **state)
+TEST(samples_show_zones_from_the_first_to_the_last)
 {
 	/* Time, zone and weights: two in a, a wait in a, b below a, a gap, then a again. */
 	static const struct {
@@ -224,7 +218,6 @@ static void samples_show_zones_from_the_first_to_the_last(void **state)
 	const uint32_t threads[] = {0};
 	const struct zone_bars_wanted wanted = {threads, 1, 0, UINT64_MAX, 1};
 
-	(void)state;
 	stacks[1] = builder_stack(m.builder, stacks[0], m.zone[0]);
 	stacks[2] = builder_stack(m.builder, stacks[1], m.zone[1]);
 	for (size_t i = 0; i < sizeof(seen) / sizeof(seen[0]); i++) {

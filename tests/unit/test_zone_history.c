@@ -2,12 +2,7 @@
  * Histories of zones: averages against their closed form, heat, the bound in bytes, values over
  * time, pause and freeze, and that idle nodes decay as if they had been looked at.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "../unit.h"
 #include "../zone_frames.h"
 #include "zonereport/figures.h"
 #include "zonereport/report.h"
@@ -76,9 +72,8 @@ static void expect_close(double value, double expected)
 
 /* ---- averages ---- */
 
-static void figures(void **state)
+TEST(figures)
 {
-	(void)state;
 	for (double x = 0; x < 306; x += 0.37) {
 		double power = figure_tenth_power(x), right = pow(10, -x);
 
@@ -108,13 +103,12 @@ static void plain_add(struct plain *plain, double value, double seconds, double 
 }
 
 /* Frames of different lengths, and long pauses of the zone. */
-static void averages(void **state)
+TEST(averages)
 {
 	static const double times[] = {0, 0.8, 2.5};
 	struct plain self[3] = {0}, count[3] = {0}, time[3] = {0};
 	struct program p;
 
-	(void)state;
 	program_init(&p, ZONE_HISTORY_BYTES);
 	for (uint64_t n = 0; n < 300; n++) {
 		uint64_t frame_ms = 10 + n * 7 % 50;
@@ -140,11 +134,10 @@ static void averages(void **state)
 }
 
 /* 10^-1 of the past is left after T: 90 % is reached. */
-static void nine_tenths(void **state)
+TEST(nine_tenths)
 {
 	struct program p;
 
-	(void)state;
 	program_init(&p, 1 << 16);
 	for (int i = 0; i < 10; i++)
 		frame(&p, 100, 0, 0);
@@ -158,11 +151,10 @@ static void nine_tenths(void **state)
 }
 
 /* The original shows 1.6 ms for frames of 2.1 ms after 300 of them. */
-static void frame_time_is_right_at_once(void **state)
+TEST(frame_time_is_right_at_once)
 {
 	struct program p;
 
-	(void)state;
 	program_init(&p, 1 << 16);
 	for (int i = 0; i < 5; i++) {
 		frame(&p, 2, 1, 1);
@@ -174,12 +166,11 @@ static void frame_time_is_right_at_once(void **state)
 
 /* ---- heat ---- */
 
-static void heat(void **state)
+TEST(heat)
 {
 	struct plain plain = {0};
 	struct program p;
 
-	(void)state;
 	program_init(&p, 1 << 16);
 	for (int i = 0; i < 50; i++)
 		frame(&p, 20, 10, 1);
@@ -205,7 +196,7 @@ static void heat(void **state)
 
 /* ---- frames ---- */
 
-static void history_is_bounded(void **state)
+TEST(history_is_bounded)
 {
 	/* Room for ten frames of three nodes, or fifteen of one. */
 	const size_t bytes =
@@ -213,7 +204,6 @@ static void history_is_bounded(void **state)
 	struct zone_frame f;
 	struct program p;
 
-	(void)state;
 	program_init(&p, bytes);
 	for (uint64_t n = 0; n < 1000; n++) {
 		frame(&p, 20 + n, n % 3 ? n % 20 : 0, n % 3 ? 1 : 0);
@@ -232,14 +222,13 @@ static void history_is_bounded(void **state)
 }
 
 /* One frame that is larger than all the room: what has room is kept, the rest is counted. */
-static void too_large_a_frame(void **state)
+TEST(too_large_a_frame)
 {
 	struct zone_query query = ZONE_QUERY_INIT;
 	struct zone_report *report;
 	struct zone_frame f;
 	struct program p;
 
-	(void)state;
 	program_init(&p, 1024);
 	for (int i = 0; i < 200; i++) {
 		char name[16];
@@ -259,13 +248,12 @@ static void too_large_a_frame(void **state)
 	program_deinit(&p);
 }
 
-static void statistics(void **state)
+TEST(statistics)
 {
 	struct zone_stats stats;
 	struct program p;
 	float values[8];
 
-	(void)state;
 	program_init(&p, ZONE_HISTORY_BYTES);
 	struct zone_choice work = {p.work, ZONE_DEPTH_ALL, ZONE_SLOT_ALL};
 	struct zone_choice global = {ZONEWIRE_ZONE_GLOBAL, ZONE_DEPTH_ALL, ZONE_SLOT_ALL};
@@ -289,11 +277,10 @@ static void statistics(void **state)
 	program_deinit(&p);
 }
 
-static void pause_and_freeze(void **state)
+TEST(pause_and_freeze)
 {
 	struct program p;
 
-	(void)state;
 	program_init(&p, 1 << 16);
 	frame(&p, 10, 5, 1);
 	zone_history_pause(p.f.history, true);
@@ -312,12 +299,11 @@ static void pause_and_freeze(void **state)
 }
 
 /* What was skipped is in no frame, and the next one says so. */
-static void gaps(void **state)
+TEST(gaps)
 {
 	struct zone_frame f;
 	struct program p;
 
-	(void)state;
 	program_init(&p, 1 << 16);
 	frame(&p, 10, 5, 1);
 	zone_maker_spend(&p.m, p.slot, p.work, 100 * ms);
@@ -333,12 +319,11 @@ static void gaps(void **state)
 }
 
 /* Below a stack of zones that stands still nothing is read. */
-static void idle_stacks_are_not_read(void **state)
+TEST(idle_stacks_are_not_read)
 {
 	struct zone_reading reading;
 	struct program p;
 
-	(void)state;
 	program_init(&p, 1 << 16);
 	zone_maker_enter(&p.m, p.slot, p.other);
 	for (int i = 0; i < 200; i++) {
@@ -376,7 +361,7 @@ static void limit_memory(bool is_limited)
 }
 
 /* What has no memory is counted, breaks nothing, and is not lost: it is in the next frame. */
-static void without_memory(void **state)
+TEST(without_memory)
 {
 	struct zone_query query = ZONE_QUERY_INIT;
 	struct zone_reading reading;
@@ -385,7 +370,6 @@ static void without_memory(void **state)
 	uint32_t first;
 	bool is_done;
 
-	(void)state;
 	if (getenv("SANITIZED"))
 		skip();
 	program_init(&p, 1 << 16);
@@ -425,7 +409,7 @@ static void without_memory(void **state)
 }
 
 /* Ticks of nodes that nobody has, of zones beyond all, twice the same: nothing breaks. */
-static void hostile_ticks(void **state)
+TEST(hostile_ticks)
 {
 	struct zonewire_delta delta[] = {{1, 1, 5}, {1, 1, 5}, {999, 1, 7}, {0, 1, 9},
 		{2, UINT32_MAX, UINT64_MAX}, {UINT32_MAX, 1, 1}};
@@ -437,7 +421,6 @@ static void hostile_ticks(void **state)
 	struct zone_tick tick = {{.end_ticks = UINT64_MAX, .delta_count = 6}, delta};
 	struct zone_history *history = zone_history_create(0, 1 << 12);
 
-	(void)state;
 	assert_non_null(history);
 	for (int i = 0; i < 5; i++)
 		assert_true(zone_history_add(history, &reading, &tick));

@@ -2,15 +2,13 @@
  * The reader of zones' memory: what it refuses, that it tells the truth of memory that stands
  * still, and what holds of memory that others write meanwhile.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <pthread.h>
 #include <sched.h>
 
+#include "../unit.h"
 #include "../zone_region.h"
 #include "zonereport/region.h"
 
@@ -34,7 +32,7 @@ struct damage {
 			sizeof(((struct zonewire_header *)0)->field), value, says                  \
 	}
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	static const struct damage damages[] = {
 		DAMAGE(magic, 0, "not a zones memory file"),
@@ -57,7 +55,6 @@ static void test_refused(void **state)
 	struct zone_maker m;
 	struct zone_region region;
 
-	(void)state;
 	setup_maker(&m);
 	assert_null(zone_region_open(&region, m.data, m.region.size));
 	assert_non_null(zone_region_open(&region, m.data, 100));
@@ -79,14 +76,13 @@ static void test_refused(void **state)
 
 /* ---- counters ---- */
 
-static void test_counters(void **state)
+TEST(test_counters)
 {
 	struct zone_maker m;
 	struct zone_reader *reader = zone_reader_create();
 	struct zone_reading r;
 	uint32_t a, b, slot, node_a, node_b;
 
-	(void)state;
 	setup_maker(&m);
 	a = zone_maker_zone(&m, "a", "x.c", 1);
 	b = zone_maker_zone(&m, "b", NULL, 0);
@@ -124,14 +120,13 @@ static void test_counters(void **state)
 }
 
 /* Rows that are no nodes are left out, once and for all, and so is what hangs on them. */
-static void test_broken_nodes(void **state)
+TEST(test_broken_nodes)
 {
 	struct zone_maker m;
 	struct zone_reader *reader = zone_reader_create();
 	struct zone_reading r;
 	uint32_t slot, zone, nodes[6];
 
-	(void)state;
 	setup_maker(&m);
 	slot = zone_maker_slot(&m, "main", 7);
 	zone = zone_maker_zone(&m, "a", NULL, 0);
@@ -157,7 +152,7 @@ static void test_broken_nodes(void **state)
 }
 
 /* A row that is not yet filled in is none, and is a node as soon as it is. */
-static void test_late_node(void **state)
+TEST(test_late_node)
 {
 	struct zone_maker m;
 	struct zone_reader *reader = zone_reader_create();
@@ -165,7 +160,6 @@ static void test_late_node(void **state)
 	struct zonewire_node kept;
 	uint32_t slot, node;
 
-	(void)state;
 	setup_maker(&m);
 	slot = zone_maker_slot(&m, "main", 7);
 	node = zone_maker_node(&m, m.top[slot], zone_maker_zone(&m, "a", NULL, 0));
@@ -226,7 +220,7 @@ static void make_nodes(struct zone_maker *m, uint32_t parent, const uint32_t *zo
 }
 
 /* While others write: nothing goes back, and nobody has spent more than there was. */
-static void test_race(void **state)
+TEST(test_race)
 {
 	struct zone_maker m;
 	struct zone_reader *reader = zone_reader_create();
@@ -236,7 +230,6 @@ static void test_race(void **state)
 	int rounds = 0;
 	pthread_t thread;
 
-	(void)state;
 	setup_maker(&m);
 	racer.slot = zone_maker_slot(&m, "racer", 8);
 	for (int i = 0; i < 4; i++)
@@ -283,14 +276,13 @@ static void put_tick(struct zone_maker *m, uint64_t number, uint32_t deltas)
 	zone_maker_tick(m, &tick, delta);
 }
 
-static void test_ticks(void **state)
+TEST(test_ticks)
 {
 	struct zone_maker m;
 	struct zone_reader *reader = zone_reader_create();
 	struct zone_tick tick;
 	uint64_t position = 0, lost, next = 0, last = 0, missed = 0;
 
-	(void)state;
 	setup_maker(&m);
 	assert_false(zone_reader_next_tick(reader, &m.region, &position, &tick, &lost));
 	/* Of various sizes, so that the end of the ring is met in all ways. */
@@ -317,14 +309,13 @@ static void test_ticks(void **state)
 }
 
 /* Records that are none end the reading of what there is, and never more. */
-static void test_bad_ticks(void **state)
+TEST(test_bad_ticks)
 {
 	struct zone_maker m;
 	struct zone_reader *reader = zone_reader_create();
 	struct zone_tick tick;
 	uint64_t lost;
 
-	(void)state;
 	setup_maker(&m);
 	for (uint64_t n = 0; n < 20; n++)
 		put_tick(&m, n, 3);
@@ -377,7 +368,7 @@ static void *write_events(void *context)
 }
 
 /* The writer goes round and round the ring: what is had is right, what is not is counted. */
-static void test_events(void **state)
+TEST(test_events)
 {
 	struct zone_maker m;
 	struct event_writer w;
@@ -386,7 +377,6 @@ static void test_events(void **state)
 	uint32_t slot;
 	pthread_t thread;
 
-	(void)state;
 	setup_maker(&m);
 	slot = zone_maker_slot(&m, "main", 7);
 	/* A ring where the notes are, which are not used; the clock is past the 44 bits. */

@@ -2,15 +2,11 @@
  * The displays of zones by figures worked out by hand: the example of IProf's manual, recursion
  * direct and mutual, threads, keys, text.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../unit.h"
 #include "../zone_frames.h"
 #include "zonereport/report.h"
 
@@ -149,13 +145,12 @@ static void run_manual(struct program *p)
 	end_frame(p);
 }
 
-static void manual_example(void **state)
+TEST(manual_example)
 {
 	struct program p;
 	struct zone_report *r;
 	struct zone_row sum;
 
-	(void)state;
 	program_init(&p);
 	run_manual(&p);
 	r = graph(&p, ZONE_MODE_GRAPH, "my_routine");
@@ -194,12 +189,11 @@ static void expect_text(const struct zone_report *r, const char *expected)
 	free(text);
 }
 
-static void manual_text(void **state)
+TEST(manual_text)
 {
 	struct program p;
 	struct zone_report *r;
 
-	(void)state;
 	program_init(&p);
 	run_manual(&p);
 	r = graph(&p, ZONE_MODE_GRAPH, "my_routine");
@@ -231,13 +225,12 @@ static void manual_text(void **state)
 }
 
 /* Names that differ late, as those of templates, are not cut to be the same. */
-static void long_names(void **state)
+TEST(long_names)
 {
 	struct program p;
 	struct zone_report *r;
 	char longest[201];
 
-	(void)state;
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[200] = '\0';
 	program_init(&p);
@@ -291,12 +284,11 @@ static void run_recursive(struct program *p)
 	end_frame(p);
 }
 
-static void direct_recursion(void **state)
+TEST(direct_recursion)
 {
 	struct program p;
 	struct zone_report *r;
 
-	(void)state;
 	program_init(&p);
 	run_recursive(&p);
 	r = graph(&p, ZONE_MODE_GRAPH, "rec");
@@ -324,12 +316,11 @@ static void direct_recursion(void **state)
 	program_deinit(&p);
 }
 
-static void spread_recursion(void **state)
+TEST(spread_recursion)
 {
 	struct program p;
 	struct zone_report *r;
 
-	(void)state;
 	program_init(&p);
 	run_recursive(&p);
 	p.query.recursion = ZONE_SPREAD;
@@ -348,12 +339,11 @@ static void spread_recursion(void **state)
 }
 
 /* a (1 ms) calls b (1 ms) calls a (1 ms) calls b (1 ms) calls c (1 ms) */
-static void mutual_recursion(void **state)
+TEST(mutual_recursion)
 {
 	struct program p;
 	struct zone_report *r;
 
-	(void)state;
 	program_init(&p);
 	for (int i = 0; i < 4; i++) {
 		enter(&p, i % 2 ? "b" : "a");
@@ -389,13 +379,12 @@ static void mutual_recursion(void **state)
 
 /* ---- threads ---- */
 
-static void threads(void **state)
+TEST(threads)
 {
 	struct program p;
 	struct zone_report *r;
 	uint32_t other;
 
-	(void)state;
 	program_init(&p);
 	other = zone_maker_slot(&p.m, "worker", 101);
 	zone_maker_enter(&p.m, other, zone(&p, "work"));
@@ -432,13 +421,12 @@ static void threads(void **state)
 }
 
 /* 15 workers that wait would be 94 % of all, and the frame's own time nothing. */
-static void threads_without_frames(void **state)
+TEST(threads_without_frames)
 {
 	struct program p;
 	struct zone_report *r;
 	uint32_t worker = 0;
 
-	(void)state;
 	program_init(&p);
 	p.f.ends_frames = p.slot;
 	for (int i = 0; i < 15; i++)
@@ -473,12 +461,11 @@ static void threads_without_frames(void **state)
 
 /* ---- marks, keys, titles ---- */
 
-static void overhead(void **state)
+TEST(overhead)
 {
 	struct program p;
 	struct zone_report *r;
 
-	(void)state;
 	program_init(&p);
 	for (int i = 0; i < 1000; i++)
 		spend(&p, "tiny", 100);
@@ -500,12 +487,11 @@ static void overhead(void **state)
 	program_deinit(&p);
 }
 
-static void troubles(void **state)
+TEST(troubles)
 {
 	struct program p;
 	struct zone_report *r;
 
-	(void)state;
 	program_init(&p);
 	p.m.header->trouble_open = zone(&p, "phy\033[2Jsics");
 	p.m.header->trouble_ended = zone(&p, "draw");
@@ -537,13 +523,12 @@ static void troubles(void **state)
 	program_deinit(&p);
 }
 
-static void keys(void **state)
+TEST(keys)
 {
 	struct program p;
 	struct zone_query *q = &p.query;
 	struct zone_report *r;
 
-	(void)state;
 	program_init(&p);
 	run_manual(&p);
 	zone_query_set_mode(q, ZONE_MODE_HIER);
@@ -574,12 +559,11 @@ static void keys(void **state)
 	program_deinit(&p);
 }
 
-static void frames(void **state)
+TEST(frames)
 {
 	struct program p;
 	struct zone_report *r;
 
-	(void)state;
 	program_init(&p);
 	for (uint64_t i = 1; i <= 5; i++) {
 		spend(&p, "work", i * ms);
@@ -605,11 +589,10 @@ static void frames(void **state)
 	program_deinit(&p);
 }
 
-static void nothing_yet(void **state)
+TEST(nothing_yet)
 {
 	struct program p;
 
-	(void)state;
 	zone_maker_init(&p.m, 8, 8, 4, 1 << 12);
 	zone_frames_init(&p.f, &p.m, 0);
 	p.query = (struct zone_query)ZONE_QUERY_INIT;
@@ -639,9 +622,8 @@ static void expect_label(const char *name, uint32_t number, size_t bytes, const 
 	assert_string_equal(label, expected);
 }
 
-static void labels(void **state)
+TEST(labels)
 {
-	(void)state;
 	expect_label("plain", 0, 128, "+plain");
 	expect_label("rec", 12, 128, "+rec (12)");
 	expect_label("\x1b]0;x\x07", 0, 128, "+\\x1b]0;x\\x07");

@@ -3,18 +3,14 @@
  * that must close: parents = focus, children = hier - self, selfs = total, threads = all, spread =
  * flattened, and all of that in averages too.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "../property.h"
 #include "../random_profile.h"
 #include "../slow/slow_zones.h"
+#include "../unit.h"
 #include "../zone_frames.h"
 #include "zonereport/report.h"
 
@@ -214,11 +210,10 @@ static struct zone_query random_query(struct subject *s)
 	return query;
 }
 
-static void against_slow(void **state)
+TEST(against_slow)
 {
 	static struct subject s;
 
-	(void)state;
 	for (struct property_seeds p = property_seeds(600, 150); property_next(&p);) {
 		subject_init(&s);
 		for (int i = 0; i < 12; i++) {
@@ -261,11 +256,10 @@ static void check_same(struct slow_figures a, struct slow_figures b)
 	check(is_near(a.self, b.self) && is_near(a.hier, b.hier) && is_near(a.count, b.count));
 }
 
-static void threads_and_spread(void **state)
+TEST(threads_and_spread)
 {
 	static struct subject s;
 
-	(void)state;
 	for (struct property_seeds p = property_seeds(300, 80); property_next(&p);) {
 		struct zone_query query = ZONE_QUERY_INIT;
 		struct slow_figures all, sum = {0};
@@ -294,11 +288,10 @@ static void threads_and_spread(void **state)
 }
 
 /* A thread's frame is no longer and no shorter than the frame. */
-static void frames_are_whole(void **state)
+TEST(frames_are_whole)
 {
 	static struct subject s;
 
-	(void)state;
 	for (struct property_seeds p = property_seeds(200, 50); property_next(&p);) {
 		subject_init(&s);
 		for (size_t ago = 0; ago + 1 < FRAMES; ago++) {
@@ -335,11 +328,10 @@ static void check_reader(
 	zone_reader_destroy(fresh);
 }
 
-static void readings_are_whole(void **state)
+TEST(readings_are_whole)
 {
 	static struct subject s;
 
-	(void)state;
 	for (struct property_seeds p = property_seeds(200, 50); property_next(&p);) {
 		struct zone_reader *reader = zone_reader_create();
 		bool come_late = property_seed % 2;

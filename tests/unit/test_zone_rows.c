@@ -2,14 +2,12 @@
  * The recorder's part of zones, on memory made by hand: rows add up to the counters whatever the
  * ring of ticks has lost, and two clocks are brought together.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "../unit.h"
 #include "../zone_region.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -139,11 +137,10 @@ static void add_tick(struct fixture *f, uint64_t number, uint32_t entries)
 	zone_maker_tick(&f->maker, &tick, &delta);
 }
 
-static void rows_of_ticks_are_exact(void **state)
+TEST(rows_of_ticks_are_exact)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f, 1 << 16);
 	for (uint64_t i = 0; i < 50; i++) {
 		add_tick(&f, i, (uint32_t)i % 4 + 1);
@@ -173,11 +170,10 @@ static void rows_of_ticks_are_exact(void **state)
 }
 
 /* A ring that holds ten ticks, and a hundred are put into it. */
-static void lost_ticks_lose_no_time(void **state)
+TEST(lost_ticks_lose_no_time)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f, 1024);
 	for (uint64_t i = 0; i < 3; i++)
 		add_tick(&f, i, 2);
@@ -198,12 +194,11 @@ static void lost_ticks_lose_no_time(void **state)
 }
 
 /* Frames that were paused are in no tick, and in the sums. */
-static void gaps_are_in_no_tick(void **state)
+TEST(gaps_are_in_no_tick)
 {
 	struct fixture f;
 	struct zonewire_delta delta = {.entries = 1, .self_ticks = 1000};
 
-	(void)state;
 	begin(&f, 1 << 16);
 	add_tick(&f, 0, 1);
 	zone_maker_spend(&f.maker, f.slot, f.physics, 7000);
@@ -231,12 +226,11 @@ static void gaps_are_in_no_tick(void **state)
 }
 
 /* The clock of this very machine: there and back again, within what it takes to read it. */
-static void clocks_are_brought_together(void **state)
+TEST(clocks_are_brought_together)
 {
 	struct zone_maker maker;
 	struct zone_clock clock;
 
-	(void)state;
 	zone_maker_init(&maker, 8, 8, 1, 1024);
 	struct zone_region region = maker.region;
 

@@ -13,10 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +23,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "../unit.h"
 #include "../zones_seen.h"
 
 Prof_Define(outer);
@@ -641,9 +638,8 @@ static void torn_note_body(void)
 }
 
 #define CASE(name)                                                                                 \
-	static void name(void **state)                                                             \
+	TEST(name)                                                                                 \
 	{                                                                                          \
-		(void)state;                                                                       \
 		assert_true(zones_apart(name##_body));                                             \
 	}
 CASE(cancel)
@@ -661,17 +657,15 @@ CASE(untold_clones)
 CASE(untold_clones_with_events)
 CASE(untold_child_of_a_fork)
 
-static void untold_forks(void **state)
+TEST(untold_forks)
 {
-	(void)state;
 	if (!_Fork)
 		skip(); /* glibc before 2.34 */
 	assert_true(zones_apart(untold_forks_body));
 }
 
-static void fork_amid_update(void **state)
+TEST(fork_amid_update)
 {
-	(void)state;
 #ifdef __SANITIZE_ADDRESS__
 	/* When a process forks, that sanitizer's malloc may be locked by another thread for ever.
 	 */

@@ -2,18 +2,14 @@
  * The report of zones, drawn on a device that writes down what it draws: where titles, header,
  * rows and numbers stand, and which rows are seen.  What the report says is made by hand here.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <math.h>
-#include <cmocka.h>
 
 #include "../draw_tape.h"
+#include "../unit.h"
 #include "zones_gl/paint.h"
 
 /* ---- the report ---- */
@@ -104,9 +100,8 @@ void Prof_graph(int num_frames, void (*callback)(int id, int x0, int x1, float *
 
 /* ---- the report, drawn ---- */
 
-static void texts_and_numbers_are_there(void **state)
+TEST(texts_and_numbers_are_there)
 {
-	(void)state;
 	make_report();
 	Prof_draw_report(&tape_with_text, &report, 10, 30, 600, 200, 20, 2);
 	tape_find("zone");
@@ -124,9 +119,8 @@ static void texts_and_numbers_are_there(void **state)
 	assert_int_equal(tape.boxes_after_text, 0);
 }
 
-static void titles_and_headers_are_seen(void **state)
+TEST(titles_and_headers_are_seen)
 {
-	(void)state;
 	make_report();
 	report.title[1] = title_second;
 	Prof_draw_report(&tape_with_text, &report, 10, 30, 600, 200, 20, 2);
@@ -142,11 +136,10 @@ static void titles_and_headers_are_seen(void **state)
 	assert_true(tape_box_at(300, 58)->rgba[1] < tape_box_at(300, 58)->rgba[0]);
 }
 
-static void numbers_end_below_each_other(void **state)
+TEST(numbers_end_below_each_other)
 {
 	float field = 7 * 8 + 12;
 
-	(void)state;
 	make_report();
 	Prof_draw_report(&tape_with_text, &report, 10, 30, 600, 200, 20, 2);
 	const struct tape_text *routine = tape_find("1.75"), *parent = tape_find("0.75"),
@@ -164,9 +157,8 @@ static void numbers_end_below_each_other(void **state)
 	assert_true(tape_find("my_child3 (2)")->x == 10 + 12 + 24);
 }
 
-static void rows_alternate_and_the_cursor_differs(void **state)
+TEST(rows_alternate_and_the_cursor_differs)
 {
-	(void)state;
 	make_report();
 	Prof_draw_report(&tape_with_text, &report, 10, 30, 600, 200, 20, 2);
 	const float *first = tape_box_at(300, 78)->rgba, *second = tape_box_at(300, 98)->rgba;
@@ -184,11 +176,10 @@ static void rows_alternate_and_the_cursor_differs(void **state)
 	assert_memory_equal(tape_box_at(11, 118)->rgba, colour, 16);
 }
 
-static void precision_is_of_times(void **state)
+TEST(precision_is_of_times)
 {
 	static const char *const times[] = {"5.8", "5.8", "5.75", "5.750", "5.7500", "5.7500"};
 
-	(void)state;
 	for (int precision = 0; precision <= 5; precision++) {
 		make_report();
 		Prof_draw_report(&tape_with_text, &report, 0, 0, 600, 200, 20, precision);
@@ -197,9 +188,8 @@ static void precision_is_of_times(void **state)
 	}
 }
 
-static void values_without_flag_are_left_out(void **state)
+TEST(values_without_flag_are_left_out)
 {
-	(void)state;
 	make_report();
 	records[2].value_flag = 2;
 	Prof_draw_report(&tape_with_text, &report, 0, 0, 600, 200, 20, 2);
@@ -208,9 +198,8 @@ static void values_without_flag_are_left_out(void **state)
 	assert_false(tape_has("10.00"));
 }
 
-static void heat_changes_colours(void **state)
+TEST(heat_changes_colours)
 {
-	(void)state;
 	make_report();
 	records[0].heat = .5;
 	records[1].heat = 1;
@@ -235,9 +224,8 @@ static void heat_changes_colours(void **state)
 	assert_int_equal(glows, 1);
 }
 
-static void the_cursor_is_always_seen(void **state)
+TEST(the_cursor_is_always_seen)
 {
-	(void)state;
 	/* A title, a header, 5.5 lines: five rows. */
 	make_rows(12, 8);
 	Prof_draw_report(&tape_with_text, &report, 0, 0, 600, 160, 20, 2);
@@ -256,9 +244,8 @@ static void the_cursor_is_always_seen(void **state)
 	assert_true(tape_has("r0") && !tape_has("r5"));
 }
 
-static void no_room_is_no_row(void **state)
+TEST(no_room_is_no_row)
 {
-	(void)state;
 	for (int height = -1; height <= 50; height++) {
 		make_rows(12, 11);
 		Prof_draw_report(&tape_with_text, &report, 0, 0, 600, (float)height, 20, 2);
@@ -272,9 +259,8 @@ static void no_room_is_no_row(void **state)
 	assert_int_equal(tape.boxes + tape.texts, 0);
 }
 
-static void lines_closer_than_a_unit(void **state)
+TEST(lines_closer_than_a_unit)
 {
-	(void)state;
 	/* Half a unit a line, upwards: abs() of an int would make that none. */
 	make_rows(12, 0);
 	Prof_draw_report(&tape_without_text, &report, 0, 9, 40, 8, -.5f, 2);
@@ -285,11 +271,10 @@ static void lines_closer_than_a_unit(void **state)
 	}
 }
 
-static void upwards_is_a_mirror(void **state)
+TEST(upwards_is_a_mirror)
 {
 	static struct tape down;
 
-	(void)state;
 	make_report();
 	Prof_draw_report(&tape_without_text, &report, 10, 30, 600, 200, 20, 2);
 	down = tape;
@@ -302,9 +287,8 @@ static void upwards_is_a_mirror(void **state)
 	}
 }
 
-static void long_names_end_in_dots(void **state)
+TEST(long_names_end_in_dots)
 {
-	(void)state;
 	make_report();
 	records[0].name = (char *)"std::vector<std::pair<int, std::string>>::emplace_back";
 	records[1].name = (char *)"\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4";
@@ -324,18 +308,16 @@ static void long_names_end_in_dots(void **state)
 	tape_find("5.75");
 }
 
-static void control_characters_are_not_printed(void **state)
+TEST(control_characters_are_not_printed)
 {
-	(void)state;
 	make_report();
 	records[2].name = (char *)"a\nb\x1b[1m";
 	Prof_draw_report(&tape_with_text, &report, 0, 0, 600, 200, 20, 2);
 	tape_find("-a?b?[1m");
 }
 
-static void a_report_is_made_and_freed(void **state)
+TEST(a_report_is_made_and_freed)
 {
-	(void)state;
 	make_report();
 	reports_made = reports_freed = 0;
 	Prof_draw_device(&tape_with_text, 0, 0, 600, 200, 20, 2);

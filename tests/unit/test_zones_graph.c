@@ -2,18 +2,14 @@
  * The graph of zones, and the font and the numbers of both displays, drawn on a device that writes
  * down what it draws.  The history is made by hand here.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <math.h>
-#include <cmocka.h>
 
 #include "../draw_tape.h"
+#include "../unit.h"
 #include "zones_gl/font.h"
 #include "zones_gl/glyphs.h"
 #include "zones_gl/graph.h"
@@ -72,11 +68,10 @@ static void forget_history(void)
 
 /* ---- the graph ---- */
 
-static void zones_are_lines(void **state)
+TEST(zones_are_lines)
 {
 	float colour[4];
 
-	(void)state;
 	forget_history();
 	for (int i = 0; i < 128; i++)
 		history[0][i] = .001f * (float)(i + 1);
@@ -94,9 +89,8 @@ static void zones_are_lines(void **state)
 	assert_int_equal(depth, 0);
 }
 
-static void ends_that_took_nothing_are_trimmed(void **state)
+TEST(ends_that_took_nothing_are_trimmed)
 {
-	(void)state;
 	forget_history();
 	for (int i = 40; i < 60; i++)
 		history[0][i] = .001f;
@@ -112,9 +106,8 @@ static void ends_that_took_nothing_are_trimmed(void **state)
 	assert_true(tape.strip[1].xy[2] == 90 && fabsf(tape.strip[1].xy[3] - 5) < .001f);
 }
 
-static void few_frames_are_at_the_right(void **state)
+TEST(few_frames_are_at_the_right)
 {
-	(void)state;
 	forget_history();
 	history_from[0] = 125;
 	history_from[1] = 127;
@@ -131,11 +124,10 @@ static void few_frames_are_at_the_right(void **state)
 	assert_true(tape.strip[1].xy[2] == 127 && tape.strip[1].xy[3] == 2);
 }
 
-static void the_shown_frame_is_marked(void **state)
+TEST(the_shown_frame_is_marked)
 {
 	const struct tape_strip *mark;
 
-	(void)state;
 	forget_history();
 	for (int i = 0; i < 128; i++)
 		history[0][i] = .010f;
@@ -167,9 +159,8 @@ static float line_at(int frame)
 	return tape.strip[0].xy[2 * frame + 1];
 }
 
-static void nothing_runs_off_the_edge(void **state)
+TEST(nothing_runs_off_the_edge)
 {
-	(void)state;
 	draw_within(590, 570, -1);
 	assert_true(fabsf(line_at(99) - 586) < .001f);
 	assert_true(line_at(100) > 570 && line_at(100) < 571);
@@ -184,12 +175,11 @@ static void nothing_runs_off_the_edge(void **state)
 	assert_true(fabsf(line_at(100) - 50) < .001f);
 }
 
-static void long_lines_are_joined(void **state)
+TEST(long_lines_are_joined)
 {
 	float last[2] = {0, 0};
 	int points = 0;
 
-	(void)state;
 	forget_history();
 	for (int i = 0; i < 400; i++)
 		history[0][i] = .001f * (float)(i % 7 + 1);
@@ -209,11 +199,10 @@ static void long_lines_are_joined(void **state)
 	}
 }
 
-static void colours_are_the_same_in_each_run(void **state)
+TEST(colours_are_the_same_in_each_run)
 {
 	float a[4], b[4];
 
-	(void)state;
 	assert_int_equal(zone_hash("a"), 0xaaaaab0bU);
 	zone_colour(zone_hash("build"), a);
 	zone_colour(zone_hash("walk"), b);
@@ -232,9 +221,8 @@ static void expect_number(double value, int decimals, const char *wanted)
 	assert_string_equal(text, wanted);
 }
 
-static void numbers_are_rounded(void **state)
+TEST(numbers_are_rounded)
 {
-	(void)state;
 	expect_number(1.999, 2, "2.00");
 	expect_number(0.006, 2, "0.01");
 	expect_number(99.996, 2, "100.00");
@@ -244,9 +232,8 @@ static void numbers_are_rounded(void **state)
 	expect_number(16.66667, 4, "16.6667");
 }
 
-static void numbers_fit(void **state)
+TEST(numbers_fit)
 {
-	(void)state;
 	expect_number(116.66667, 4, "116.667");
 	expect_number(99999.996, 2, "100000");
 	expect_number(1234567, 2, "1234567");
@@ -260,9 +247,8 @@ static void numbers_fit(void **state)
 
 /* ---- the font ---- */
 
-static void glyphs_are_whole_and_different(void **state)
+TEST(glyphs_are_whole_and_different)
 {
-	(void)state;
 	for (int i = 0; i < GLYPHS; i++) {
 		size_t size = strlen(glyphs[i]);
 
@@ -277,11 +263,10 @@ static void glyphs_are_whole_and_different(void **state)
 	}
 }
 
-static void dots_stand_where_they_should(void **state)
+TEST(dots_stand_where_they_should)
 {
 	static const float white[4] = {1, 1, 1, 1};
 
-	(void)state;
 	tape_erase();
 	font_draw(&tape_without_text, 100, 50, 2, " L", white);
 	/* Seven rows of dots two wide, the last of them as wide as the glyph. */
@@ -298,9 +283,8 @@ static void dots_stand_where_they_should(void **state)
 	assert_true(tape.box[0].y0 == 62 && tape.box[0].y1 == 64);
 }
 
-static void what_is_no_ascii_is_one_glyph(void **state)
+TEST(what_is_no_ascii_is_one_glyph)
 {
-	(void)state;
 	assert_int_equal(font_width(""), 0);
 	assert_int_equal(font_width("ab"), 12);
 	assert_int_equal(font_width("\xe2\x80\xa6other"), 36);

@@ -9,9 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +19,8 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "../unit.h"
 #include "../zones_seen.h"
 
 Prof_Define(outer);
@@ -395,9 +392,8 @@ static void notify_body(void)
 }
 
 #define CASE(name)                                                                                 \
-	static void name(void **state)                                                             \
+	TEST(name)                                                                                 \
 	{                                                                                          \
-		(void)state;                                                                       \
 		assert_true(zones_apart(name##_body));                                             \
 	}
 CASE(no_descriptors)

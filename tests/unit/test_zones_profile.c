@@ -1,14 +1,10 @@
 /* Memory of zones, made by hand, as a profile: every figure is worked out here. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <string.h>
 
 #include "../profile_checks.h"
+#include "../unit.h"
 #include "../zone_region.h"
 #include "formats/readers.h"
 
@@ -81,11 +77,10 @@ static void make(struct zone_maker *m)
 	m->header->is_saved = 1;
 }
 
-static void test_figures(void **state)
+TEST(test_figures)
 {
 	struct zone_maker m;
 
-	(void)state;
 	make(&m);
 	struct profile *p = read_memory(&m);
 	assert_int_equal(p->default_metric.i, metric(p, ZONE_TIME).i);
@@ -122,11 +117,10 @@ static uint64_t calls(const struct profile *p, const char *caller, const char *c
 	return 0;
 }
 
-static void test_calls(void **state)
+TEST(test_calls)
 {
 	struct zone_maker m;
 
-	(void)state;
 	make(&m);
 	struct profile *p = read_memory(&m);
 	assert_int_equal(calls(p, "_global", "outer"), 2);
@@ -139,12 +133,11 @@ static void test_calls(void **state)
 }
 
 /* A tick has some of a stack's time; more than there is is cut to what there is. */
-static void test_ticks(void **state)
+TEST(test_ticks)
 {
 	struct zone_maker m;
 	int64_t before = 0, within = 0;
 
-	(void)state;
 	make(&m);
 	/* Node 3: _global;outer. */
 	assert_int_equal(m.node[3].depth, 1);
@@ -178,11 +171,10 @@ static void test_ticks(void **state)
 	zone_maker_deinit(&m);
 }
 
-static void test_troubles(void **state)
+TEST(test_troubles)
 {
 	struct zone_maker m;
 
-	(void)state;
 	make(&m);
 	m.header->is_saved = 0;
 	m.header->trouble[ZONEWIRE_MISSING_END] = 3;
@@ -205,11 +197,10 @@ static void test_troubles(void **state)
 	zone_maker_deinit(&m);
 }
 
-static void test_events(void **state)
+TEST(test_events)
 {
 	struct zone_maker m;
 
-	(void)state;
 	make(&m);
 	m.slot[0].event_count = 8;
 	m.slot[0].events_offset = m.header->strings_offset + 4096;

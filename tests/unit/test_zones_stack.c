@@ -6,15 +6,12 @@
 #include <prof.h>
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <cmocka.h>
 
+#include "../unit.h"
 #include "../zones_seen.h"
 
 Prof_Define(outer);
@@ -397,9 +394,8 @@ static void real_clock_body(void)
 }
 
 #define CASE(name)                                                                                 \
-	static void name(void **state)                                                             \
+	TEST(name)                                                                                 \
 	{                                                                                          \
-		(void)state;                                                                       \
 		assert_true(zones_apart(name##_body));                                             \
 	}
 CASE(times)

@@ -8,18 +8,15 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "../unit.h"
 #include "../zones_seen.h"
 
 Prof_Define(outer);
@@ -584,9 +581,8 @@ static void event_ring_body(void)
 }
 
 #define CASE(name)                                                                                 \
-	static void name(void **state)                                                             \
+	TEST(name)                                                                                 \
 	{                                                                                          \
-		(void)state;                                                                       \
 		assert_true(zones_apart(name##_body));                                             \
 	}
 CASE(threads)

@@ -8,15 +8,12 @@
 #include <prof.h>
 #include <prof_internal.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "../unit.h"
 #include "../zones_seen.h"
 
 static void pass_us(uint64_t us)
@@ -572,9 +569,8 @@ static void check_nothing(void)
 		zones_seen_drive_clock();                                                          \
 		check_##name();                                                                    \
 	}                                                                                          \
-	static void test_##name(void **state)                                                      \
+	TEST(test_##name)                                                                          \
 	{                                                                                          \
-		(void)state;                                                                       \
 		assert_true(zones_apart(apart_##name));                                            \
 	}
 CASE(manual)
@@ -590,9 +586,8 @@ CASE(too_many_streams)
 CASE(fork)
 CASE(nothing)
 
-static void test_busy(void **state)
+TEST(test_busy)
 {
-	(void)state;
 	assert_true(zones_apart(check_busy));
 }
 
