@@ -5,6 +5,10 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 60
 DISTRIBUTIONS ?= build/distributions
+# CPU seconds on the reference machine of tests/cost.py.
+CHECK_BUDGET ?= 480
+LONG_BUDGET ?= 1400
+comma := ,
 
 .PHONY: all deps demo demo-fleet check check-long check-hours check-variants golden bench fuzz asan install dist check-distributions clean
 .NOTPARALLEL:
@@ -42,17 +46,17 @@ demo-fleet: test-deps all ## a server, two agents, and questions to both
 
 # The suite: whole programs as they are shipped, asserts on, and fuzz and the readers' units under ASan and UBSan.
 # Warnings are errors in CI (.ci/run); not under sanitizers, whose checks make gcc see things. The other halves are in
-# check-long, with storms, and whole programs under sanitizers.
-check: test-deps tests asan-tests ## every test that is quick: some minutes
-	@tests/run $(BUILD):check build-asan:check
+# check-long and check-hours. A budget is in CPU seconds, compiling included (tests/cost.py).
+check: test-deps ## every test that is quick: some minutes
+	@tests/run --make "tests asan-tests" --budget $(CHECK_BUDGET) $(BUILD):check build-asan:check
 
-check-long: test-deps everything asan ## the tests that take long: some minutes more
-	@tests/run $(BUILD):long build-asan:long
+check-long: test-deps ## what takes longer, and recording under sanitizers: a quarter of an hour. CI runs both
+	@tests/run --make "everything asan" --budget $(LONG_BUDGET) $(BUILD):long build-asan:long
 
-# What fails by chance, many times as often: random profiles against the model, killed recorders, storms of zones;
-# and recordings of a quarter and of four times the work, and next to processes that take the CPUs from them.
-check-hours: test-deps everything asan ## all of them with more rounds, and recordings under load: hours
-	@tests/run --long $(BUILD) build-asan:unit,fuzz
+# What takes longest or shows again at a higher level what others show, and recordings beside processes that take the
+# CPUs from them. MORE=1: everything else as well, with many more rounds, and a quarter and four times the work.
+check-hours: test-deps ## the rest, before an issue is closed: an hour; MORE=1 for many more rounds: hours
+	@tests/run --make "everything asan" $(if $(MORE),--long $(BUILD) build-asan:unit$(comma)fuzz$(comma)hours,--beside $(BUILD):hours build-asan:hours)
 
 # Hardened, by clang, with link-time optimization, and without each optional library.
 check-variants: test-deps all ## other ways to build it, each built and tried: ten minutes

@@ -2,8 +2,8 @@
 #define SONDE_TESTS_UNIT_H
 
 /*
- * What every unit test includes: cmocka with the headers that it needs first, and the head of a test
- * that has no state of its own.
+ * What every unit test includes: cmocka with the headers that it needs first, and the head of a
+ * test that has no state of its own.
  */
 
 #include <setjmp.h>
@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 /*
- * Defines a test for cmocka_unit_test(): TEST(test_a_sum) { … }.  One with a setup function is written
- * out, as it uses its state.
+ * Defines a test for cmocka_unit_test(): TEST(test_a_sum) { … }.  One with a setup function is
+ * written out, as it uses its state.
  */
 #define TEST(name) static void name(void **state __attribute__((unused)))
 

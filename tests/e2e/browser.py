@@ -594,7 +594,7 @@ def test_many_rows_follow_as_they_are_scrolled_to(folder):
 		t.until("selected: f00017")
 
 
-@harness.takes_long
+@harness.takes_hours
 def test_a_million_stacks(folder):
 	"""Keys that only move cost next to nothing, and others less than reading the file did, four times."""
 	def used(pid):

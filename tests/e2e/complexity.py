@@ -159,12 +159,12 @@ def test_views_of_random_stacks():
 	views_of("random", VIEWS)
 
 
-@harness.takes_long
+@harness.takes_hours
 def test_views_of_samples():
 	views_of("samples", ("functions", "lines", "threads", "heat", "stats", "tree --roots thread", "tree --time 10ms:"))
 
 
-@harness.takes_long
+@harness.takes_hours
 def test_views_of_deep_stacks():
 	views_of("deep", VIEWS)
 
@@ -174,17 +174,17 @@ def test_views_of_a_recursion():
 	views_of("recursion", VIEWS)
 
 
-@harness.takes_long
+@harness.takes_hours
 def test_views_of_many_functions():
 	views_of("wide", ("functions", "callers", "graph", "tree", "tree --invert", "functions --format json"))
 
 
-@harness.takes_long
+@harness.takes_hours
 def test_views_of_many_threads():
 	views_of("threads", ("functions", "threads", "heat", "stats", "tree --roots thread"))
 
 
-@harness.takes_long
+@harness.takes_hours
 def test_views_of_many_load_objects():
 	views_of("modules", ("functions", "modules", "lines", "tree", "callers"))
 
@@ -206,7 +206,7 @@ def test_readers():
 	check_growth([(f"read {kind}", read(kind)) for kind in kinds])
 
 
-@harness.takes_long
+@harness.takes_hours
 def test_writers():
 	for n in SIZES:
 		recording("samples", n)

@@ -149,7 +149,13 @@ def compile_c(folder, source, *flags, name="program", compiler=None):
 
 def takes_long(function):
 	"""Marks a case of some seconds of CPU time: `make check` leaves it to `make check-long`."""
-	function.takes_long = True
+	function.suite = "long"
+	return function
+
+
+def takes_hours(function):
+	"""Marks a case that takes longer, or shows once more what others show: only `make check-hours` runs it."""
+	function.suite = "hours"
 	return function
 
 
@@ -198,14 +204,18 @@ def _run_all(functions):
 
 
 def main():
-	"""Runs the test_* functions of the program that calls it: all, those named by arguments, or --short or --long
-	ones."""
+	"""Runs the test_* functions of the program that calls it: all, those named by arguments, or with `--suite NAME
+	SUITES` those of one of the suites that its row in meson.build has."""
 	functions = [f for name, f in sys.modules["__main__"].__dict__.items()
 		if name.startswith("test_") and callable(f)]
-	if sys.argv[1:] in (["--short"], ["--long"]):
-		functions = [f for f in functions if hasattr(f, "takes_long") == (sys.argv[1] == "--long")]
-		assert functions, "its row in meson.build says that it has some"
+	if sys.argv[1:2] == ["--suite"]:
+		suite, suites = sys.argv[2], sys.argv[3].split(",")
+		found = {getattr(f, "suite", "check") for f in functions}
+		assert found == set(suites), f"its row in meson.build has the suites {suites}, its cases {sorted(found)}"
+		functions = [f for f in functions if getattr(f, "suite", "check") == suite]
 	elif len(sys.argv) > 1:
+		unknown = set(sys.argv[1:]) - {f.__name__ for f in functions}
+		assert not unknown, f"there is no {', '.join(sorted(unknown))}"
 		functions = [f for f in functions if f.__name__ in sys.argv[1:]]
 	# In the background, or below nohup, these may be ignored, and would be by what is tested.
 	for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):

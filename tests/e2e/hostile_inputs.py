@@ -128,7 +128,7 @@ def judge_all(folder, files, count):
 	assert not problems, f"{len(problems)}:\n" + "\n".join(problems[:10])
 
 
-@harness.takes_long
+@harness.takes_hours
 def test_variants_of_the_seeds(folder):
 	files = [(f"{path.parent.name}/{path.name}", path.read_bytes())
 		for path in sorted(SEEDS.rglob("*")) if path.is_file() and path.relative_to(SEEDS).parts[0] not in NOT_READ]
@@ -150,7 +150,7 @@ def test_variants_of_what_is_written(folder):
 	judge_all(folder, files, 60 if LONG else 1 if SANITIZED else 4)
 
 
-@harness.takes_long
+@harness.takes_hours
 def test_variants_of_other_tools_files(folder):
 	if not CORPUS.is_dir():
 		raise harness.Skip("other tools' files are not on this machine (SONDE_CORPUS)")

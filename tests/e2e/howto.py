@@ -139,7 +139,7 @@ def needs_page(folder):
 		raise harness.Skip("sonde is built without the page")
 
 
-@harness.takes_long
+@harness.takes_hours
 def test_github(folder):
 	needs("bash", "curl", "make")
 	recording.needs_sampling()
@@ -170,7 +170,7 @@ def test_github(folder):
 	assert "path: profile/" in yaml and "<html" in (folder / "profile" / "report.html").read_text()
 
 
-@harness.takes_long
+@harness.takes_hours
 def test_gitlab_in_a_container(folder):
 	"""In a container, where perf events are refused."""
 	needs("bash", "curl", "make", "git")

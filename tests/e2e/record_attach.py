@@ -336,7 +336,7 @@ def test_targets_that_exit_at_once(folder):
 		target.wait()
 
 
-@harness.takes_long
+@harness.takes_hours
 def test_storms(folder):
 	recording.needs_sampling()
 	program = recording.program(folder, "storm")

@@ -58,7 +58,7 @@ def test_shares_are_what_was_programmed(folder):
 	assert r.stats["counted"] <= 1.1 * r.stats["expected"] + 10, r.stats
 
 
-@harness.takes_long
+@harness.takes_hours
 def test_system_calls_draw_no_samples(folder):
 	"""Signals that wait for the next return from a system call would find the program there."""
 	for name, flags in ("calls", ()), ("calls_kept", ("-fno-optimize-sibling-calls",)):
@@ -104,15 +104,6 @@ def test_holes_that_look_like_frames(folder):
 	r = record(folder, recording.program(folder, "holes"), harness.work(2000, least=1000))
 	cut = r.stats["critical"]
 	assert cut <= 3 + r.stats["counted"] // 200, r.stats
-
-
-def test_frames_that_come_back(folder):
-	"""Samples wait for the recorder. What it knows of a stack when it walks one is from the sample before."""
-	r = record(folder, recording.program(folder, "returns"), harness.work(100), 12)
-	work = r.working({"down", "up"})
-	for name in ("down", "up"):
-		assert abs(r.share(name, stacks=work) - 0.5) < 0.08, (name, r.share(name, stacks=work))
-	assert r.stats["critical"] == 0, r.stats
 
 
 @harness.takes_long

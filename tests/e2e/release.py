@@ -66,7 +66,6 @@ def releases():
 	return [place / name / "sonde/dist" for name in ("one", "another")]
 
 
-@harness.takes_long
 def test_a_release_is_the_same_everywhere_and_builds(folder):
 	made = [{path.name: path.read_bytes() for path in release.iterdir()} for release in releases()]
 	assert made[0] == made[1], [{name: hashlib.sha256(data).hexdigest() for name, data in of.items()} for of in made]
@@ -119,7 +118,6 @@ def unpacked(folder, *names):
 	return folder / "usr"
 
 
-@harness.takes_long
 def test_lintian_finds_nothing():
 	if not shutil.which("lintian"):
 		raise Skip("there is no lintian")
@@ -127,7 +125,6 @@ def test_lintian_finds_nothing():
 	assert found.status == 0 and not found.out, found
 
 
-@harness.takes_long
 def test_the_package_of_the_program_needs_no_other(folder):
 	usr = unpacked(folder / "root", "sonde")
 	fields = check(run("dpkg-deb", "-f", packages()["sonde"])).out
@@ -146,7 +143,6 @@ def test_the_package_of_the_program_needs_no_other(folder):
 	assert 'id="module"' in check(run(sonde, "report", folder / "x.prof", "--format", "html")).out
 
 
-@harness.takes_long
 def test_a_program_is_built_with_the_packages_of_zones(folder):
 	if not shutil.which("pkg-config"):
 		raise Skip("no pkg-config")
@@ -170,7 +166,6 @@ exec chroot {root} sh -ec '{commands}'
 KEPT = ("/var/cache/", "/var/lib/apt/", "/var/lib/dpkg/", "/var/log/", "/etc/ld.so.cache", "/tmp/")
 
 
-@harness.takes_long
 def test_apt_installs_and_purges(folder):
 	"""On a Debian of the packages' release, with nothing in it, which takes root and Debian's archive."""
 	debs = packages()
@@ -225,7 +220,6 @@ def on_an_empty_machine(root, command):
 	return run("unshare", "-rm", "sh", "-c", SHELL.format(root=root, command=command), env={"HOME": "/none", "XDG_CACHE_HOME": None})
 
 
-@harness.takes_long
 def test_one_file_needs_nothing_of_the_machine(folder):
 	if run("unshare", "-rm", "true").status:
 		raise Skip("no namespace can be made here")
@@ -252,7 +246,6 @@ def test_one_file_needs_nothing_of_the_machine(folder):
 	assert "sonde record works here" in doctor and "not installed" not in doctor, doctor
 
 
-@harness.takes_long
 def test_one_file_carries_what_it_preloads(folder):
 	program = one_file(folder)
 	caches = {"XDG_CACHE_HOME": str(folder / "cache")}
@@ -273,7 +266,6 @@ def test_one_file_carries_what_it_preloads(folder):
 	assert "2 functions of 1 program" in done.err, done.err
 
 
-@harness.takes_long
 def test_one_file_reaches_servers(folder):
 	"""With its own HTTP, TLS and look-up of names; certificates are the machine's, or those that it is given."""
 	program = one_file(folder)

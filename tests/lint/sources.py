@@ -154,9 +154,18 @@ RULES = [
 ]
 
 
+def functions_of_tests_are_distinct():
+	"""Of two functions of one name in a Python file, the first never runs."""
+	for path in sorted((ROOT / "tests").rglob("*.py")):
+		names = re.findall(r"^def (\w+)\(", path.read_text(), re.MULTILINE)
+		for name in sorted({name for name in names if names.count(name) > 1}):
+			yield path, f"{name} is defined twice"
+
+
 def main():
 	return tap.report([(what, [f"{path.relative_to(ROOT)}: {problem}" for path, problem in check(c_files(*folders))])
-		for what, check, folders in RULES])
+		for what, check, folders in RULES]
+		+ [("no test hides another", [f"{path.relative_to(ROOT)}: {problem}" for path, problem in functions_of_tests_are_distinct()])])
 
 
 if __name__ == "__main__":
