@@ -665,7 +665,7 @@ def outage(folder, spool_max):
 	return waited, found, before, agent.metrics(), words
 
 
-@harness.takes_long
+@harness.takes_hours
 def test_store_down_for_long(folder):
 	"""All that waited is there, to the nanosecond; the agent tried again less and less often."""
 	waited, found, before, metrics, words = outage(folder, "256M")
@@ -675,7 +675,7 @@ def test_store_down_for_long(folder):
 	assert 1 <= before["store_errors_total"] <= 9, before
 
 
-@harness.takes_long
+@harness.takes_hours
 def test_store_down_for_longer_than_the_spool(folder):
 	"""What has no room is dropped, the oldest first, and counted in the metrics and in notes of what was sent."""
 	waited, found, before, metrics, words = outage(folder, "300K")
@@ -764,7 +764,7 @@ def test_received_hosts_go_to_several_shards(folder):
 		assert sorted(folded.splitlines()) == ["main;eval;eval 120", "main;gc 48"], folded
 
 
-@harness.takes_long
+@harness.takes_hours
 def test_many_threads(folder):
 	"""Ten thousand threads: the agent keeps to its own budget, with what it saved up. What else runs may make it
 	halve its rate; that is how it keeps to it. All of its processes together keep to its memory."""

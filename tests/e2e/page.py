@@ -1,11 +1,14 @@
 """The page of --format html in a browser: a person's work by clicks and keys, its figures the command line's."""
 
+import atexit
 import datetime
+import functools
 import json
 import pathlib
 import random
 import re
 import shutil
+import subprocess
 import urllib.parse
 
 import harness
@@ -60,17 +63,38 @@ def page_of(folder, path, *options):
 	return out
 
 
+class Driver:
+	"""A browser that all cases share, with a context of its own for each page; it ends with the file."""
+
+	def __init__(self, names, driver, needed):
+		program = next(filter(None, map(shutil.which, names)), None)
+		if program is None:
+			raise Skip(f"there is no {names[0]}")
+		command = ["node", pathlib.Path(__file__).with_name(driver), package(*needed), program]
+		self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+		atexit.register(self.end)
+
+	def drive(self, given):
+		self.process.stdin.write(json.dumps(given) + "\n")
+		self.process.stdin.flush()
+		line = self.process.stdout.readline()
+		if not line:
+			started_driver.cache_clear()
+			raise AssertionError(f"the browser's driver ended, status {self.process.wait()}")
+		return json.loads(line)
+
+	def end(self):
+		self.process.stdin.close()
+		self.process.wait()
+
+
+started_driver = functools.lru_cache(Driver)
+
+
 def drive(out, *steps, fails=False, fragment="", **more):
 	"""What each step gave; the page, a file or a URL, has no error and asks nobody else for anything."""
-	names, driver, needed = BROWSER[0]
-	program = next(filter(None, map(shutil.which, names)), None)
-	if program is None:
-		raise Skip(f"there is no {names[0]}")
-	modules = package(*needed)
 	url = out if isinstance(out, str) else out.resolve().as_uri()
-	given = {"url": url, "steps": [["open", url + fragment], *map(list, steps)], **more}
-	result = check(run("node", pathlib.Path(__file__).with_name(driver), modules, program, input=json.dumps(given).encode()))
-	told = json.loads(result.out)
+	told = started_driver(*BROWSER[0]).drive({"url": url, "steps": [["open", url + fragment], *map(list, steps)], **more})
 	assert not told["requests"], told["requests"]
 	assert fails or not told["errors"], told["errors"]
 	return told["results"][1:]

@@ -17,12 +17,14 @@ def storm(folder, what, count, *more, **options):
 	return r
 
 
+@harness.takes_long
 def test_forks(folder):
 	r = storm(folder, "forks", 300 if harness.SANITIZED else 3000)
 	# All are seen, however short they are: it is one place in the program.
 	assert r.share("little") > 0.02 and r.share("forks") > 0.5, r.stacks
 
 
+@harness.takes_long
 def test_a_tree_of_forks(folder):
 	storm(folder, "tree", 100 if harness.SANITIZED else 1000)
 
@@ -33,16 +35,19 @@ def worked(r, count):
 	return r.share("little") * r.stats["counted"] / (count * 0.1e6 / (r.stats["cpu_ns"] / r.stats["expected"]))
 
 
+@harness.takes_hours
 def test_a_program_that_takes_its_own_place(folder):
 	r = storm(folder, "execs", 1000, 1000)
 	assert 0.5 < worked(r, 1000) < 2, (worked(r, 1000), r.stats)
 
 
+@harness.takes_hours
 def test_vfork_and_exec(folder):
 	r = storm(folder, "vforks", 800)
 	assert 0.5 < worked(r, 800) < 2, (worked(r, 800), r.stats)
 
 
+@harness.takes_long
 def test_ten_thousand_threads_at_once(folder):
 	truth = folder / "truth"
 	r = storm(folder, "crowd", 1000 if harness.SANITIZED else 10000, env={"STORM_TRUTH": str(truth)})
@@ -60,12 +65,14 @@ def peak_bytes(r):
 	return float(number.replace(",", "")) * {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}[unit]
 
 
+@harness.takes_hours
 def test_fifty_thousand_threads_one_by_one(folder):
 	r = storm(folder, "chain", 5000 if harness.SANITIZED else 50000)
 	if not harness.SANITIZED:
 		assert peak_bytes(r) < 64 << 20, r.done
 
 
+@harness.takes_long
 def test_forks_that_the_system_refuses(folder):
 	program = recording.program(folder, "storm", "-Wno-clobbered")
 	with faults.control_group("pids") as (group, _):
@@ -82,6 +89,7 @@ def test_forks_that_the_system_refuses(folder):
 		assert "fork" in done.err and not output.exists(), done
 
 
+@harness.takes_long
 def test_a_process_id_that_is_used_again(folder):
 	recording.needs_root()
 	recording.needs_sampling()
@@ -103,6 +111,7 @@ def test_a_process_id_that_is_used_again(folder):
 	r.check_whole()
 
 
+@harness.takes_long
 def test_out_of_memory_in_a_group(folder):
 	"""The kernel kills the target, and it alone; the recording is whole."""
 	program = recording.program(folder, "fate")
@@ -122,6 +131,7 @@ def test_out_of_memory_in_a_group(folder):
 	assert not any(note["kind"] == "incomplete" for note in r.notes), r.notes
 
 
+@harness.takes_long
 def test_the_recorder_out_of_memory_in_a_group(folder):
 	"""sonde is what the kernel kills: the target goes on, and the file opens."""
 	recording.needs_sampling()
@@ -140,6 +150,7 @@ def test_the_recorder_out_of_memory_in_a_group(folder):
 	assert running.recording.stats["counted"] > 100
 
 
+@harness.takes_long
 def test_an_orphan_is_recorded_until_its_parent_ends(folder):
 	"""A daemon: forked twice, in a session of its own. It goes on, and the summary reports it."""
 	program = recording.program(folder, "fate")

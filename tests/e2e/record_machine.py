@@ -226,7 +226,7 @@ def alone(record, targets):
 	raise harness.Skip("others are at work on this machine")
 
 
-@harness.takes_long
+@harness.takes_hours
 def test_clocks_on_the_cpus_take_all_of_a_process(folder):
 	"""They are what a process with many threads is attached to by, or if there are few descriptors."""
 	program = recording.program(folder, "crowd")
@@ -236,7 +236,7 @@ def test_clocks_on_the_cpus_take_all_of_a_process(folder):
 		r.check_captured()
 
 
-@harness.takes_long
+@harness.takes_hours
 def test_short_lived_threads_are_captured(folder):
 	program = recording.program(folder, "churn")
 	with Target(folder, program, 10**8) as target:
