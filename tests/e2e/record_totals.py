@@ -54,6 +54,7 @@ def check_heading(r):
 	assert abs(interval_ns * r.stats["counted"] / 1e9 - sampled) <= 0.002 * sampled, (interval_ns, r.stats)
 
 
+@harness.takes_long
 def test_the_sum_is_the_time_used(folder):
 	program = recording.program(folder, "used")
 	for engine in ENGINES:
@@ -62,6 +63,7 @@ def test_the_sum_is_the_time_used(folder):
 		check_heading(r)
 
 
+@harness.takes_hours
 def test_the_sum_is_the_time_used_on_a_busy_machine(folder):
 	program = recording.program(folder, "used")
 	with busy():
@@ -70,6 +72,7 @@ def test_the_sum_is_the_time_used_on_a_busy_machine(folder):
 			check_total(r)
 
 
+@harness.takes_hours
 def test_a_running_process_on_a_busy_machine(folder):
 	recording.needs_sampling()
 	program = recording.program(folder, "used")
@@ -85,6 +88,7 @@ def test_a_running_process_on_a_busy_machine(folder):
 	assert found <= 1.005 * used and found >= 0.5 * used, (found, used, before)
 
 
+@harness.takes_long
 def test_kernel_time_that_is_not_permitted_has_a_row(folder):
 	program = recording.program(folder, "used")
 	r = recording.as_nobody(folder, program, SECONDS, "both")
@@ -100,6 +104,7 @@ def test_kernel_time_that_is_not_permitted_has_a_row(folder):
 	assert any("[kernel, not permitted]" in note["text"] for note in r.notes), r.notes
 
 
+@harness.takes_long
 def test_what_a_set_uid_child_used_is_lost(folder):
 	recording.needs_root()
 	program = recording.program(folder, "used")
@@ -120,12 +125,14 @@ def test_what_a_set_uid_child_used_is_lost(folder):
 	assert any("[lost]" in note["text"] for note in r.notes), r.notes
 
 
+@harness.takes_long
 def test_no_set_uid_program_is_seen_where_there_is_none(folder):
 	program = recording.program(folder, "forks")
 	r = recording.record(folder, program, 1, options=["-F", "5k"])
 	assert "set-uid" not in r.done.err and "ended the sampling" not in r.done.err, r.done
 
 
+@harness.takes_long
 def test_an_overhead_beyond_the_limit_is_said(folder):
 	program = recording.program(folder, "used")
 	r = recording.record(folder, program, 0.5, "user", options=["-q", "--max-overhead", "0.01%"])

@@ -161,6 +161,7 @@ def test_a_missing_shard_is_said(folder):
 			top.is_clean()
 
 
+@harness.takes_long
 def test_a_server_that_hangs(folder):
 	"""Keys work, the wait is said, and nothing outlives the view, however it ends."""
 	for kind in (None, signal.SIGTERM, signal.SIGKILL):

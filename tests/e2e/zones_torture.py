@@ -53,23 +53,27 @@ def torture(program, module, runs, env=None):
 		assert "Sanitizer" not in done.err, f"seed {seed}: {done}"
 
 
+@harness.takes_long
 def test_as_users_have_it(folder):
 	library = harness.BUILD_ROOT / "libsonde-zones.so"
 	program, module = build(folder, [*REPORT, library], f"-Wl,-rpath,{harness.BUILD_ROOT}")
 	torture(program, module, RUNS)
 
 
+@harness.takes_long
 def test_with_events_from_the_environment(folder):
 	program, module = build(folder, [*REPORT, harness.BUILD_ROOT / "libsonde-zones.so"],
 		f"-Wl,-rpath,{harness.BUILD_ROOT}")
 	torture(program, module, 2, env={"SONDE_ZONES": "events"})
 
 
+@harness.takes_long
 def test_thread_sanitizer(folder):
 	program, module = build(folder, [*REPORT, *RUNTIME], "-fsanitize=thread")
 	torture(program, module, SANITIZED_RUNS, env={"TSAN_OPTIONS": "halt_on_error=1"})
 
 
+@harness.takes_hours
 def test_address_sanitizer(folder):
 	program, module = build(folder, [*REPORT, *RUNTIME], "-fsanitize=address,undefined")
 	torture(program, module, SANITIZED_RUNS, env={"ASAN_OPTIONS": "handle_abort=0"})
