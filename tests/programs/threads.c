@@ -1,7 +1,7 @@
 /*
  * threads COUNT MILLISECONDS: COUNT threads (an even number) at once use so much CPU time together;
  * each second one, named "heavy", three times as much as the others, named "light".  All work is in
- * `work`.
+ * `work`.  None begins before all are there, on a busy machine either.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "spin.h"
 
 static double light_ms;
+static pthread_barrier_t all_are_there;
 
 KEEP uint64_t work(uint64_t x)
 {
@@ -33,6 +34,7 @@ static void *thread_main(void *context)
 	uint64_t number = (uint64_t)(uintptr_t)context, x = number + 12345;
 
 	pthread_setname_np(pthread_self(), number % 2 ? "heavy" : "light");
+	pthread_barrier_wait(&all_are_there);
 	struct cpu_time time = cpu_time_of_thread(number % 2 ? 3 * light_ms : light_ms);
 
 	do
@@ -51,6 +53,7 @@ int main(int argc, char **argv)
 	int count = atoi(argv[1]) & 255;
 
 	light_ms = atof(argv[2]) / (2 * count);
+	pthread_barrier_init(&all_are_there, NULL, count);
 	for (int i = 0; i < count; i++)
 		if (pthread_create(&threads[i], NULL, thread_main, (void *)(uintptr_t)i) != 0)
 			return 1;
