@@ -112,9 +112,9 @@ static void look_in_mapping(void *context, const struct maps_line *line)
 	size_t first = first_from(l, line->low_va), last = first;
 	struct object_origin origin = {.pid = l->names->pid,
 		.path = line->path,
-		.build_id = "",
 		.low_va = line->low_va,
 		.high_va = line->high_va,
+		.device = line->device,
 		.inode = line->inode};
 	uint64_t slide;
 

@@ -41,14 +41,22 @@ static void symbolize_object(struct capture_writer *writer, uint32_t number,
 		.begin_ns = object->begin_ns,
 	};
 
-	symbolize_addresses(namer->symbolizer, &what, object->addresses, object->address_count,
-		arena, places, &status);
+	if (object->is_replaced)
+		status = (struct symbolize_status){.is_other_build = true};
+	else
+		symbolize_addresses(namer->symbolizer, &what, object->addresses,
+			object->address_count, arena, places, &status);
 	for (size_t i = 0; i < object->address_count; i++)
 		if (places[i].count > 0)
 			write_place(writer, number, object->addresses[i], &places[i], arena);
 	namer->left += status.is_too_large;
+	bool is_replaced = status.is_other_build && !status.has_names;
+
+	if (is_replaced)
+		capture_writer_replaced(
+			writer, number, object->path, object->build_id, object->kind);
 	if (!status.has_names && !status.is_too_large && namer->options->nameless)
-		namer->options->nameless(namer->options->context, object->path);
+		namer->options->nameless(namer->options->context, object->path, is_replaced);
 	arena_destroy(arena);
 }
 

@@ -12,8 +12,11 @@ struct record_names_options {
 	bool later; /* only what cannot be found later, of the kernel and of generated code */
 	/* Objects whose tables take more are left out (symbolize_options); 0: none is. */
 	uint64_t memory_max;
-	/* Called for each object without a symbol table; NULL: for none. */
-	void (*nameless)(void *context, struct str path);
+	/*
+	 * Called for each object without a symbol table, or whose file is another build by now;
+	 * NULL: for none.
+	 */
+	void (*nameless)(void *context, struct str path, bool is_replaced);
 	void *context;
 };
 

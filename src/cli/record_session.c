@@ -78,9 +78,9 @@ static void set_outcome(struct record_outcome *outcome, const struct recorder_re
 		outcome->status = WEXITSTATUS(result->wait_status);
 }
 
-static void note_nameless(void *context, struct str path)
+static void note_nameless(void *context, struct str path, bool is_replaced)
 {
-	record_summary_nameless(context, path);
+	record_summary_nameless(context, path, is_replaced);
 }
 
 /* Resolves names, finishes the file and prints messages; false: the file is incomplete. */

@@ -18,18 +18,38 @@
 /* This many modules without symbols are named, the rest counted. */
 #define NAMELESS_SHOWN 4
 
-void record_summary_nameless(struct record_summary *summary, struct str path)
+/* Several builds of a library have the same name, which is shown once. */
+static bool is_shown(const struct record_summary_modules *modules, struct str name)
 {
-	if (summary->nameless_count++ >= NAMELESS_SHOWN)
+	struct str left = strbuf_str(&modules->names);
+
+	while (left.size > 0)
+		if (str_equal(str_take_item(&left), name))
+			return true;
+	return false;
+}
+
+void record_summary_nameless(struct record_summary *summary, struct str path, bool is_replaced)
+{
+	struct record_summary_modules *modules =
+		is_replaced ? &summary->replaced : &summary->nameless;
+	struct str name = str_base_name(path);
+
+	modules->count++;
+	if (is_shown(modules, name))
 		return;
-	if (summary->nameless.size > 0)
-		strbuf_add(&summary->nameless, STR(", "));
-	strbuf_add(&summary->nameless, str_base_name(path));
+	modules->is_cut |= modules->named == NAMELESS_SHOWN;
+	if (modules->is_cut)
+		return;
+	modules->named++;
+	strbuf_add(&modules->names, name);
+	strbuf_add(&modules->names, (struct str){"", 1});
 }
 
 void record_summary_deinit(struct record_summary *summary)
 {
-	strbuf_deinit(&summary->nameless);
+	strbuf_deinit(&summary->nameless.names);
+	strbuf_deinit(&summary->replaced.names);
 }
 
 static void say(struct strbuf *line)
@@ -270,20 +290,43 @@ static void say_cure(const struct recorder_result *r, struct strbuf *line)
 	say(line);
 }
 
+static void put_modules(const struct record_summary_modules *modules, struct strbuf *line)
+{
+	struct str left = strbuf_str(&modules->names);
+	const char *separator = ": ";
+
+	while (left.size > 0) {
+		strbuf_add(line, str_from(separator));
+		strbuf_add(line, str_take_item(&left));
+		separator = ", ";
+	}
+	if (modules->is_cut)
+		strbuf_add(line, STR(", ..."));
+}
+
 static void say_nameless(const struct record_summary *summary, struct strbuf *line)
 {
 	if (summary->leaves_names) {
 		message_print("names are left out");
 		return;
 	}
-	count_put(line, summary->nameless_count, "module");
+	count_put(line, summary->nameless.count, "module");
 	strbuf_add(line, STR(" without symbols"));
-	if (summary->nameless_count > 0) {
-		strbuf_add(line, STR(": "));
-		strbuf_add(line, strbuf_str(&summary->nameless));
-		if (summary->nameless_count > NAMELESS_SHOWN)
-			strbuf_add(line, STR(", ..."));
-	}
+	put_modules(&summary->nameless, line);
+	say(line);
+}
+
+/* Reports modules that were overwritten, or built again, while the recording ran. */
+static void say_replaced(const struct record_summary *summary, struct strbuf *line)
+{
+	uint64_t count = summary->replaced.count;
+
+	if (count == 0)
+		return;
+	count_put(line, count, "module");
+	strbuf_add(line, count == 1 ? STR(" without names, as its file is another build now")
+				    : STR(" without names, as their files are other builds now"));
+	put_modules(&summary->replaced, line);
 	say(line);
 }
 
@@ -471,6 +514,7 @@ void record_summary_print(const struct record_summary *summary, bool quiet, bool
 		say_truncated(summary->result, &line);
 		say_cure(summary->result, &line);
 		say_nameless(summary, &line);
+		say_replaced(summary, &line);
 		if (!summary->result->is_dump)
 			say_own_cost(&line);
 		if (summary->size_bytes > 0)

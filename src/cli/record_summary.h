@@ -15,17 +15,21 @@
 struct record_summary {
 	const struct recorder_result *result;
 	const char *output;
-	double overhead_most;	 /* maximum allowed, as a fraction of 1; 0: no limit */
-	uint64_t size_bytes;	 /* of the file; 0: nothing was written, or it is missing */
-	struct strbuf nameless;	 /* the first few modules without symbols, by name */
-	uint64_t nameless_count; /* of all such modules */
-	bool leaves_names;	 /* to `sonde symbolize` */
-	bool has_when;		 /* samples were selected with --when */
-	uint64_t excluded;	 /* samples without a kept stack */
+	double overhead_most; /* maximum allowed, as a fraction of 1; 0: no limit */
+	uint64_t size_bytes;  /* of the file; 0: nothing was written, or it is missing */
+	struct record_summary_modules {
+		struct strbuf names; /* the first few, without duplicates */
+		uint64_t named;	     /* in names */
+		uint64_t count;	     /* of all */
+		bool is_cut;	     /* some are not in names */
+	} nameless, replaced;	     /* without symbols; whose files are other builds by now */
+	bool leaves_names;	     /* to `sonde symbolize` */
+	bool has_when;		     /* samples were selected with --when */
+	uint64_t excluded;	     /* samples without a kept stack */
 };
 
-/* Registers a load object without symbols. */
-void record_summary_nameless(struct record_summary *summary, struct str path);
+/* Registers a load object without symbols; is_replaced: as its file is another build by now. */
+void record_summary_nameless(struct record_summary *summary, struct str path, bool is_replaced);
 void record_summary_deinit(struct record_summary *summary);
 /* quiet: only problems.  hint: end with the next command. */
 void record_summary_print(const struct record_summary *summary, bool quiet, bool hint);

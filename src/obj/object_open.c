@@ -39,3 +39,17 @@ struct error *object_open(
 	*file = opened;
 	return NULL;
 }
+
+bool object_is_other_build(struct str path, struct str open_path, struct str build_id)
+{
+	struct objfile *opened;
+	struct error *err = open_any(path, open_path, &opened);
+
+	if (err) {
+		error_destroy(err);
+		return false;
+	}
+	bool is_other = build_id.size && !str_equal(build_id, objfile_build_id(opened));
+	objfile_close(opened);
+	return is_other;
+}

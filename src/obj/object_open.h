@@ -14,5 +14,7 @@ struct objfile;
  */
 must_use struct error *object_open(
 	struct str path, struct str open_path, struct str build_id, struct objfile **file);
+/* Whether that fails because the file has a different build ID. */
+bool object_is_other_build(struct str path, struct str open_path, struct str build_id);
 
 #endif

@@ -243,7 +243,7 @@ void perfstream_build_id(const uint8_t *bytes, size_t size, char hex[41])
 	bool is_none = true;
 
 	if (size > BUILD_ID_MAX)
-		size = BUILD_ID_MAX;
+		size = 0;
 	for (size_t i = 0; i < size; i++)
 		is_none &= bytes[i] == 0;
 	for (size_t i = 0; i < size && !is_none; i++) {
@@ -253,9 +253,45 @@ void perfstream_build_id(const uint8_t *bytes, size_t size, char hex[41])
 	*hex = '\0';
 }
 
+enum { IDENTITY_SIZE = 24, IDENTITY_HEADER_SIZE = 4 };
+
+/*
+ * Whether the identity of a file in MMAP2 is a build ID: its size in a byte, three zeros, the build
+ * ID and zeros.  Else it is the device, the inode and its generation.  The kernel's mark alone does
+ * not show that: Linux up to at least 6.18 may leave it over from another program's event.
+ */
+static bool is_build_id(const struct perfstream_record *record, const uint8_t *identity)
+{
+	size_t size = identity[0];
+	uint8_t others = 0;
+
+	if (!(record->misc & PERFSTREAM_MISC_MMAP_BUILD_ID) || size > BUILD_ID_MAX)
+		return false;
+	for (size_t i = 1; i < IDENTITY_SIZE; i++)
+		if (i < IDENTITY_HEADER_SIZE || i >= IDENTITY_HEADER_SIZE + size)
+			others |= identity[i];
+	return others == 0;
+}
+
+static void read_identity(const struct perfstream_record *record, const uint8_t *identity,
+	struct perfstream_mmap *mmap)
+{
+	enum { INODE_OFFSET = 8 };
+
+	if (is_build_id(record, identity)) {
+		perfstream_build_id(identity + IDENTITY_HEADER_SIZE, identity[0], mmap->build_id);
+		return;
+	}
+	/* The major number first, then the minor one. */
+	uint64_t device = perfstream_word_at(identity, record->is_swapped);
+
+	mmap->device = record->is_swapped ? device : device << 32 | device >> 32;
+	mmap->inode = perfstream_word_at(identity + INODE_OFFSET, record->is_swapped);
+}
+
 bool perfstream_mmap_decode(const struct perfstream_record *record, struct perfstream_mmap *mmap)
 {
-	enum { PROT_CODE = 4, IDENTITY_SIZE = 24, INODE_OFFSET = 8 };
+	enum { PROT_CODE = 4 };
 	struct cursor c = perfstream_body(record);
 
 	*mmap = (struct perfstream_mmap){.is_code = !(record->misc & PERFSTREAM_MISC_MMAP_DATA)};
@@ -267,11 +303,8 @@ bool perfstream_mmap_decode(const struct perfstream_record *record, struct perfs
 	if (record->type == PERFSTREAM_MMAP2) {
 		const uint8_t *identity = cursor_bytes(&c, IDENTITY_SIZE);
 
-		if (identity && (record->misc & PERFSTREAM_MISC_MMAP_BUILD_ID))
-			perfstream_build_id(identity + 4, identity[0], mmap->build_id);
-		else if (identity)
-			mmap->inode =
-				perfstream_word_at(identity + INODE_OFFSET, record->is_swapped);
+		if (identity)
+			read_identity(record, identity, mmap);
 		mmap->is_code &= (cursor_u32(&c) & PROT_CODE) != 0;
 		cursor_skip(&c, 4); /* flags */
 	}

@@ -126,7 +126,8 @@ bool perfstream_next_read(struct perfstream_sample *sample, const struct perfstr
 struct perfstream_mmap {
 	int64_t pid;
 	uint64_t low_va, size, file_off;
-	uint64_t inode; /* 0: unknown; MMAP2 has it, or a build ID */
+	uint64_t device; /* its major number in the upper half, its minor one in the lower */
+	uint64_t inode;	 /* 0: unknown, as is the device; MMAP2 has both, or a build ID */
 	bool is_code;
 	char build_id[41]; /* hex; empty: unknown */
 	struct str path;
@@ -152,7 +153,7 @@ bool perfstream_switch_decode(const struct perfstream_record *record,
 /* The count of LOST and LOST_SAMPLES. */
 uint64_t perfstream_lost(const struct perfstream_record *record);
 
-/* Writes up to 20 bytes in hex; nothing if all are 0. */
+/* Writes up to 20 bytes in hex; nothing if all are 0, or there are more. */
 void perfstream_build_id(const uint8_t *bytes, size_t size, char hex[41]);
 
 #endif

@@ -1145,6 +1145,8 @@ void recorder_object(struct recorder *r, uint32_t object, struct recorder_object
 		.open_path = info.open_path,
 		.build_id = info.build_id,
 		.kind = info.kind,
+		.is_replaced = info.build_id.size == 0 &&
+			       object_table_is_replaced(r->recording.objects, object),
 		.pid = info.pid,
 		.begin_ns = info.begin_ns,
 		.addresses = r->addresses.addresses + begin,

@@ -98,8 +98,9 @@ struct recorder_object {
 	struct str path, open_path,
 		build_id; /* open_path: /proc/PID/root/… or a path of a descriptor; may be empty */
 	enum capture_object_kind kind;
-	int64_t pid;		   /* of the process that mapped it first; 0: unknown */
-	uint64_t begin_ns;	   /* for code made at run time: when it was loaded; else 0 */
+	bool is_replaced;  /* it has no build ID, and its file has been written to meanwhile */
+	int64_t pid;	   /* of the process that mapped it first; 0: unknown */
+	uint64_t begin_ns; /* for code made at run time: when it was loaded; else 0 */
 	const uint64_t *addresses; /* sampled obj_addrs, ascending, distinct; the recorder's */
 	size_t address_count;
 };

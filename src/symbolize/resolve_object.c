@@ -64,15 +64,21 @@ static struct objfile *open_further(struct resolve_job *job)
 	return file;
 }
 
-static struct error *open_here(const struct symbolize_object *object, struct objfile **file)
+static struct error *open_here(struct resolve_job *job, struct objfile **file)
 {
-	return object_open(object->path, resolve_open_path(object), object->build_id, file);
+	const struct symbolize_object *object = job->object;
+	struct str open_path = resolve_open_path(object);
+	struct error *err = object_open(object->path, open_path, object->build_id, file);
+
+	if (err && object_is_other_build(object->path, open_path, object->build_id))
+		job->status->is_other_build = true;
+	return err;
 }
 
 struct objfile *resolve_open_here(struct resolve_job *job)
 {
 	struct objfile *file;
-	struct error *err = open_here(job->object, &file);
+	struct error *err = open_here(job, &file);
 
 	if (err == NULL)
 		return file;
@@ -89,7 +95,7 @@ struct objfile *resolve_open_object(struct resolve_job *job, struct str *home)
 	*home = object_home_path(object);
 	if (job->symbolizer->options.source == NULL || object->build_id.size == 0)
 		return resolve_open_here(job);
-	struct error *err = open_here(object, &file);
+	struct error *err = open_here(job, &file);
 	if (err == NULL)
 		return file;
 	error_destroy(err);

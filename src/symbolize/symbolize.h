@@ -87,6 +87,7 @@ struct symbolize_status {
 			  * ID */
 	bool has_names;	 /* it, or its debug file, has a symbol table */
 	bool has_lines;	 /* it, or its debug file, has line information */
+	bool is_other_build; /* there is a file, but it has another build ID */
 	bool is_too_large;   /* its tables exceed memory_max: what the cache lacks is unknown */
 	const char *problem; /* in the arena: one sentence if found_file is false or data is
 			      * invalid, else NULL */

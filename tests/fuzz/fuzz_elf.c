@@ -8,6 +8,7 @@
 #include "../cfi_bytes.h"
 #include "../elf_image.h"
 #include "../fake_stack.h"
+#include "obj/build_id.h"
 #include "obj/module_image.h"
 #include "obj/objfile.h"
 #include "obj/symtab.h"
@@ -87,8 +88,32 @@ static void ask_as_module(struct objfile *file, struct str bytes)
 	}
 }
 
+static bool read_bytes(void *context, uint64_t offset, void *bytes, size_t size)
+{
+	const struct str *all = context;
+
+	if (offset > all->size || all->size - offset < size)
+		return false;
+	memcpy(bytes, all->data + offset, size);
+	return true;
+}
+
+static void ask_for_build_id(struct str bytes)
+{
+	build_id_text text;
+	bool is_elf;
+
+	for (int is_image = 0; is_image < 2; is_image++) {
+		build_id_read(
+			&(struct build_id_source){read_bytes, &bytes, is_image}, text, &is_elf);
+		assert(strlen(text) <= 2 * BUILD_ID_SIZE_MAX && (is_elf || !text[0]));
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	ask_for_build_id((struct str){(const char *)data, size});
+
 	struct objfile *file;
 	struct error *err = objfile_open_memory(data, size, "fuzz", &file);
 

@@ -353,6 +353,40 @@ TEST(mappings_with_and_without_build_id)
 	}
 }
 
+/* What the kernel left marked as a build ID, or a broken file: a device, an inode, its generation. */
+TEST(mappings_with_an_impossible_build_id)
+{
+	static const struct {
+		uint64_t words[3]; /* minor << 32 | major, inode, generation */
+		uint64_t device, inode;
+	} cases[] = {
+		{{0x00000000000000fe, 248139, 77}, 0xfe00000000, 248139},  /* 254 bytes */
+		{{0x0000000000000103, 248139, 77}, 0x10300000000, 248139}, /* no zeros behind it */
+		{{0x0000000100000008, 248139, 77}, 0x800000001, 248139},   /* none behind the ID */
+		{{0x0000002900000000, 248139, 0}, 0x29, 248139},	   /* no bytes */
+		{{0x0000000000000015, 248139, 0}, 0x1500000000, 248139},   /* 21 bytes */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct bytes b = {0};
+		struct perfstream_mmap mmap;
+		size_t at = record_begin(&b, PERFSTREAM_MMAP2, PERFSTREAM_MISC_MMAP_BUILD_ID);
+		put(&b, 9, 4);
+		put(&b, 9, 4);
+		PUT(&b, 0x400000, 0x2000, 0x1000);
+		PUT(&b, cases[i].words[0], cases[i].words[1], cases[i].words[2]);
+		put(&b, 5, 4);
+		put(&b, 2, 4);
+		put_string(&b, "/bin/x");
+		record_end(&b, at);
+		struct perfstream_record record = record_of(&b, at);
+		assert_true(perfstream_mmap_decode(&record, &mmap));
+		assert_string_equal(mmap.build_id, "");
+		assert_int_equal(mmap.device, cases[i].device);
+		assert_int_equal(mmap.inode, cases[i].inode);
+	}
+}
+
 TEST(mappings_of_data)
 {
 	struct bytes b = {0};
@@ -539,6 +573,7 @@ int main(void)
 		cmocka_unit_test(samples_cut_short),
 		cmocka_unit_test(ids_without_identifier),
 		cmocka_unit_test(mappings_with_and_without_build_id),
+		cmocka_unit_test(mappings_with_an_impossible_build_id),
 		cmocka_unit_test(mappings_of_data),
 		cmocka_unit_test(records_by_time),
 		cmocka_unit_test(records_without_time),

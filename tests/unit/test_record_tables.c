@@ -132,7 +132,6 @@ static void map_anonymous(struct fixture *f, struct process *p, uint64_t low_va)
 	struct object_origin origin = {
 		.pid = p->pid,
 		.path = STR("//anon"),
-		.build_id = "",
 		.low_va = low_va,
 		.high_va = low_va + 0x1000,
 	};
@@ -464,6 +463,7 @@ TEST(test_maps_lines)
 	assert_int_equal(m.low_va, 0x7f00);
 	assert_int_equal(m.high_va, 0x7f80);
 	assert_int_equal(m.file_off, 0x1000);
+	assert_int_equal(m.device, 0xfe00000001);
 	assert_int_equal(m.inode, 4711);
 	assert_true(m.executable);
 	assert_true(str_equal(m.path, STR("/usr/lib/a b.so")));

@@ -31,7 +31,8 @@ static bool is_wanted(struct capture_names *n, const struct capture_frame *frame
 	uint32_t index;
 	const struct capture_names_object *o = capture_names_object(n, frame->object);
 
-	if (o == NULL || o->is_missing ||
+	/* Without a build ID, the file's names cannot be refused. */
+	if (o == NULL || o->is_missing || (o->is_replaced && o->build_id.size == 0) ||
 		(o->kind != CAPTURE_OBJECT_USER &&
 			!(o->kind == CAPTURE_OBJECT_KERNEL && ask_kernel)))
 		return false;
@@ -78,7 +79,7 @@ static void note_problem(struct capture_names *n, const struct capture_names_obj
 static void name_object(struct capture_names *n, struct symbolizer *symbolizer, bool ask_kernel,
 	const struct capture_frame *frames, size_t count)
 {
-	const struct capture_names_object *o = capture_names_object(n, frames[0].object);
+	struct capture_names_object *o = capture_names_object(n, frames[0].object);
 	struct symbolize_object object = {.path = o->path,
 		.open_path = o->open_path,
 		.build_id = o->build_id,
@@ -96,6 +97,7 @@ static void name_object(struct capture_names *n, struct symbolizer *symbolizer, 
 	symbolize_addresses(symbolizer, &object, obj_addrs, count, arena, places, &status);
 	for (size_t i = 0; i < count; i++)
 		add_place(n, &frames[i], &places[i]);
+	o->is_replaced |= status.is_other_build;
 	note_problem(n, o, &status);
 	arena_destroy(arena);
 }

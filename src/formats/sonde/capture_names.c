@@ -58,9 +58,12 @@ void capture_names_add_object(struct capture_names *n, const struct capture_obje
 	object_id id = {NO_ID};
 
 	n->has_unsampled |= row->kind == CAPTURE_OBJECT_UNSAMPLED;
-	map_at(&n->object_of_id, row->object, 0, (uint32_t)n->objects.count, &added);
-	if (!added)
+	uint32_t place =
+		*map_at(&n->object_of_id, row->object, 0, (uint32_t)n->objects.count, &added);
+	if (!added) {
+		n->objects.data[place].is_replaced |= row->is_replaced;
 		return;
+	}
 	/* Code outside mappings has no load object, and neither does a truncated stack. */
 	if (row->kind != CAPTURE_OBJECT_TRUNCATED && row->kind != CAPTURE_OBJECT_NONE &&
 		row->kind != CAPTURE_OBJECT_GUESSED && !str_equal(row->path, STR("[unknown]")))
@@ -68,6 +71,7 @@ void capture_names_add_object(struct capture_names *n, const struct capture_obje
 			n->builder, row->path, row->build_id, capture_names_kind(row->kind));
 	vec_push(&n->objects, (struct capture_names_object){.id = id,
 				      .kind = row->kind,
+				      .is_replaced = row->is_replaced,
 				      .path = arena_str(n->arena, row->path),
 				      .build_id = arena_str(n->arena, row->build_id)});
 }
@@ -302,7 +306,12 @@ static bool is_among(const struct str *shown, uint64_t count, struct str name)
 	return false;
 }
 
-static void note_naming(const struct capture_names *n, enum naming naming, const char *what)
+/*
+ * Notes the objects with such naming.  A file that is another build by now names nothing of the one
+ * that ran.
+ */
+static void note_naming(
+	const struct capture_names *n, enum naming naming, bool is_replaced, const char *what)
 {
 	struct strbuf list = {0};
 	struct str shown[NAMES_SHOWN];
@@ -311,7 +320,7 @@ static void note_naming(const struct capture_names *n, enum naming naming, const
 	for (size_t i = 0; i < n->objects.count; i++) {
 		const struct capture_names_object *o = &n->objects.data[i];
 		struct str name = str_base_name(o->path);
-		if (naming_of(o) != naming)
+		if (naming_of(o) != naming || o->is_replaced != is_replaced)
 			continue;
 		nameless += o->nameless;
 		unknown += o->unknown;
@@ -324,8 +333,12 @@ static void note_naming(const struct capture_names *n, enum naming naming, const
 		count++;
 	}
 	if (count)
-		builder_note(n->builder, NOTE_NO_SYMBOLS, count, "%s %s%s: %s", what, list.data,
-			count > NAMES_SHOWN ? ", …" : "", stand_in(nameless, unknown));
+		builder_note(n->builder, NOTE_NO_SYMBOLS, count, "%s %s%s%s: %s", what, list.data,
+			count > NAMES_SHOWN ? ", …" : "",
+			!is_replaced ? ""
+			: count == 1 ? ", whose file is another build now than the one that ran"
+				     : ", whose files are other builds now than those that ran",
+			stand_in(nameless, unknown));
 	strbuf_deinit(&list);
 }
 
@@ -345,7 +358,9 @@ static void note_guessed_starts(const struct capture_names *n)
 
 void capture_names_note(const struct capture_names *n)
 {
-	note_naming(n, NAMED_NOWHERE, "no symbols for");
-	note_naming(n, NAMED_IN_PART, "only some symbols for");
+	for (int is_replaced = 0; is_replaced < 2; is_replaced++) {
+		note_naming(n, NAMED_NOWHERE, is_replaced, "no symbols for");
+		note_naming(n, NAMED_IN_PART, is_replaced, "only some symbols for");
+	}
 	note_guessed_starts(n);
 }

@@ -22,6 +22,7 @@ struct capture_names_object {
 	uint32_t kind;			 /* enum capture_object_kind */
 	struct str path, build_id;	 /* in the arena */
 	bool is_missing;		 /* its file is not available here */
+	bool is_replaced;		 /* its file is another build now */
 	struct str open_path;		 /* where to open it now, if elsewhere; else empty */
 	const struct kernel_mark *marks; /* [mark_count], of a kernel object; in the arena */
 	size_t mark_count;
@@ -79,9 +80,9 @@ struct capture_symbol_frame capture_names_frame(const struct symbol_frame *frame
 
 void capture_names_init(struct capture_names *n, struct builder *b, struct arena *arena);
 void capture_names_deinit(struct capture_names *n);
-/* Adds a load object; a row with a known id is skipped. */
+/* Adds a load object; of a row with a known id, only is_replaced is taken. */
 void capture_names_add_object(struct capture_names *n, const struct capture_object *row);
-/* Reads the OBJECTS rows of a chunk; a row with a known id is skipped. */
+/* Reads the OBJECTS rows of a chunk. */
 must_use struct error *capture_names_read_objects(struct capture_names *n, struct cursor *payload);
 /* Reads an ADDRESSES chunk; read all of them before the first SYMBOLS. */
 must_use struct error *capture_names_read_addresses(

@@ -141,11 +141,11 @@ static void put_objects(struct sonde_writer *w)
 	for (uint32_t i = 0; i < p->object_count; i++)
 		capture_put_object(rows_of(w, CAPTURE_CHUNK_OBJECTS),
 			&(struct capture_object){i, kind_of(p->objects[i].kind),
-				text_of(w, p->objects[i].path),
-				text_of(w, p->objects[i].build_id)});
+				text_of(w, p->objects[i].path), text_of(w, p->objects[i].build_id),
+				false});
 	capture_put_object(rows_of(w, CAPTURE_CHUNK_OBJECTS),
 		&(struct capture_object){
-			(uint32_t)p->object_count, CAPTURE_OBJECT_NONE, STR(""), STR("")});
+			(uint32_t)p->object_count, CAPTURE_OBJECT_NONE, STR(""), STR(""), false});
 }
 
 static void put_threads(struct sonde_writer *w)

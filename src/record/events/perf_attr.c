@@ -85,24 +85,17 @@ void perf_attr_clock(struct perf_event_attr *attr, const struct perf_grant *gran
 	attr->wakeup_events = 1;
 }
 
-/* attr->build_id, which headers before Linux 5.12 lack: a bit of the word behind read_format. */
-static void attr_build_id(struct perf_event_attr *attr)
-{
-	char *word = (char *)&attr->read_format + sizeof(attr->read_format);
-	uint64_t bits;
-
-	memcpy(&bits, word, sizeof(bits));
-	bits |= UINT64_C(1) << 34;
-	memcpy(word, &bits, sizeof(bits));
-}
-
+/*
+ * attr->build_id is not set.  The kernel would mark the mappings that it reports to us as having a
+ * build ID, and then forgets to remove the mark before it reports the same mapping to other
+ * programs' events: those get a device and an inode that look like a build ID (seen up to Linux
+ * 6.18).  Older perf overruns its buffer and dies.  So build IDs are read from files.
+ */
 void perf_attr_track(struct perf_event_attr *attr, const struct perf_grant *grant)
 {
 	attr_init(attr, grant, PERF_COUNT_SW_DUMMY);
 	attr->mmap = 1;
 	attr->mmap2 = 1;
-	if (grant->build_id)
-		attr_build_id(attr);
 	attr->comm = 1;
 	attr->comm_exec = 1;
 	attr->task = 1;
@@ -198,12 +191,9 @@ static bool grant_reduce(struct perf_grant *grant, int code)
 	}
 	if (code != EINVAL && code != E2BIG)
 		return false;
-	if (grant->lost_counts)
-		grant->lost_counts = false;
-	else if (grant->build_id)
-		grant->build_id = false;
-	else
+	if (!grant->lost_counts)
 		return false;
+	grant->lost_counts = false;
 	return true;
 }
 

@@ -43,7 +43,6 @@ uint64_t perf_counter_period(const struct perf_counter *counter, uint32_t gear);
 /* What the kernel granted. */
 struct perf_grant {
 	bool kernel;	      /* kernel code is sampled, with its frames */
-	bool build_id;	      /* mappings come with build IDs */
 	bool lost_counts;     /* PERF_FORMAT_LOST */
 	uint32_t stack_bytes; /* maximum user stack in a sample */
 	size_t ring_bytes;    /* for samples, on each CPU */

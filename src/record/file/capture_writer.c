@@ -211,7 +211,15 @@ void capture_writer_object(struct capture_writer *w, uint32_t object, struct str
 {
 	if (writer_accepts(w))
 		capture_put_object(&w->batch.rows[CAPTURE_CHUNK_OBJECTS],
-			&(struct capture_object){object, kind, path, build_id});
+			&(struct capture_object){object, kind, path, build_id, false});
+}
+
+void capture_writer_replaced(struct capture_writer *w, uint32_t object, struct str path,
+	struct str build_id, enum capture_object_kind kind)
+{
+	if (writer_accepts(w))
+		capture_put_object(&w->batch.rows[CAPTURE_CHUNK_OBJECTS],
+			&(struct capture_object){object, kind, path, build_id, true});
 }
 
 void capture_writer_mark(struct capture_writer *w, uint32_t object, struct str name, uint64_t va)

@@ -36,6 +36,9 @@ void capture_writer_number(struct capture_writer *w, enum capture_key key, uint6
 
 void capture_writer_object(struct capture_writer *w, uint32_t object, struct str path,
 	struct str build_id, enum capture_object_kind kind);
+/* Writes the object again: by now, its file is another build. */
+void capture_writer_replaced(struct capture_writer *w, uint32_t object, struct str path,
+	struct str build_id, enum capture_object_kind kind);
 /* Where a part of a kernel object was in memory; see struct capture_mark. */
 void capture_writer_mark(struct capture_writer *w, uint32_t object, struct str name, uint64_t va);
 /*

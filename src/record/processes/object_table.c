@@ -1,19 +1,13 @@
 /*
  * The registry of load objects.  A file's identity is its path and its build ID; without a build
- * ID, its path, inode and time of last change.  Files are opened through /proc/PID/root, so that
- * the path is resolved in the process's mount namespace; a deleted file through
- * /proc/PID/map_files, /proc/PID/exe or /proc/PID/fd.  The opened file must be the mapped one, so
- * the build ID is compared, or the inode.
+ * ID, its path, device, inode and time of last change.  The build ID is read once for each of these
+ * (mapped_file.h), so that a file that many processes map is opened, but not read again.
  */
 #include "record/processes/object_table.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -26,6 +20,7 @@
 #include "obj/objfile.h"
 #include "obj/vdso.h"
 #include "perfstream/jit.h"
+#include "record/processes/mapped_file.h"
 
 enum object_state {
 	OBJECT_UNTRIED,
@@ -42,19 +37,27 @@ struct load_object {
 	struct str path, build_id; /* in the arena */
 	char fd_path[32];	   /* /proc/self/fd/N; empty: fd is -1 */
 	uint64_t begin_ns;	   /* of a generation, whose fd_path is its jitdump's */
+	bool is_rewritten;	   /* the file has been written to since it was mapped */
+	struct timespec changed;   /* when the file's contents last changed before that */
 	struct objfile *file;
 	struct cfi_table *cfi;
+};
+
+/* A file that was mapped, as it was then. */
+struct known_file {
+	uint32_t object;
+	struct timespec changed;
 };
 
 struct object_table {
 	struct arena *arena;
 	struct str_table keys; /* the number of a key is its object's */
 	VEC(struct load_object) objects;
+	struct str_table file_keys; /* path, device and inode: the number of a key is its file's */
+	VEC(struct known_file) files;
 	struct map jitdumps; /* by pid: the object that is the jitdump */
 	struct capture_writer *writer;
 };
-
-static const struct str deleted_mark = {" (deleted)", 10};
 
 struct object_table *object_table_create(struct capture_writer *writer)
 {
@@ -63,6 +66,7 @@ struct object_table *object_table_create(struct capture_writer *writer)
 	t->arena = arena_create();
 	t->writer = writer;
 	str_table_init(&t->keys, t->arena);
+	str_table_init(&t->file_keys, t->arena);
 	return t;
 }
 
@@ -81,10 +85,19 @@ void object_table_destroy(struct object_table *t)
 	for (size_t i = 0; i < t->objects.count; i++)
 		object_deinit(&t->objects.data[i]);
 	vec_deinit(&t->objects);
+	vec_deinit(&t->files);
 	str_table_deinit(&t->keys);
+	str_table_deinit(&t->file_keys);
 	map_deinit(&t->jitdumps);
 	arena_destroy(t->arena);
 	free(t);
+}
+
+static void set_fd(struct load_object *o, int fd)
+{
+	o->fd = fd;
+	if (fd >= 0)
+		snprintf(o->fd_path, sizeof(o->fd_path), "/proc/self/fd/%d", fd);
 }
 
 /* Adds an object and writes it to the file; key must be new. */
@@ -94,108 +107,14 @@ static uint32_t object_add(struct object_table *t, struct str key, struct load_o
 
 	o.path = arena_str(t->arena, o.path);
 	o.build_id = arena_str(t->arena, o.build_id);
-	if (o.fd >= 0)
-		snprintf(o.fd_path, sizeof(o.fd_path), "/proc/self/fd/%d", o.fd);
+	set_fd(&o, o.fd);
 	vec_push(&t->objects, o);
 	if (t->writer)
 		capture_writer_object(t->writer, number, o.path, o.build_id, o.kind);
 	return number;
 }
 
-/* ---- opening the file that a process has mapped ---- */
-
-static int open_regular(const char *path, uint64_t inode)
-{
-	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (inode == 0 || st.st_ino == inode))
-		return fd;
-	close(fd);
-	return -1;
-}
-
-static int open_by_path(const struct object_origin *origin)
-{
-	char *through_root =
-		xasprintf("/proc/%" PRId64 "/root%.*s", origin->pid, STR_ARG(origin->path));
-	int fd = open_regular(through_root, origin->inode);
-
-	/*
-	 * The process may be gone, or not dumpable (PR_SET_DUMPABLE).  Then its root is most likely
-	 * ours; if not, the inode or the build ID differs.
-	 */
-	if (fd < 0 && (errno == ENOENT || errno == ESRCH || errno == EACCES))
-		fd = open_regular(
-			through_root + strlen(through_root) - origin->path.size, origin->inode);
-	free(through_root);
-	return fd;
-}
-
-static int open_by_mapping(const struct object_origin *origin)
-{
-	char path[96];
-
-	snprintf(path, sizeof(path), "/proc/%" PRId64 "/map_files/%" PRIx64 "-%" PRIx64,
-		origin->pid, origin->low_va, origin->high_va);
-	int fd = open_regular(path, origin->inode);
-
-	if (fd >= 0)
-		return fd;
-	/* For the executable itself this works without privileges. */
-	snprintf(path, sizeof(path), "/proc/%" PRId64 "/exe", origin->pid);
-	return open_regular(path, origin->inode);
-}
-
-/* A deleted file that the process may still have open; this works without privileges. */
-static int open_by_descriptor(const struct object_origin *origin)
-{
-	char *folder = xasprintf("/proc/%" PRId64 "/fd", origin->pid);
-	DIR *dir = origin->inode ? opendir(folder) : NULL;
-	const struct dirent *entry;
-	int fd = -1;
-
-	while (fd < 0 && dir && (entry = readdir(dir))) {
-		char *path = xasprintf("%s/%s", folder, entry->d_name);
-		struct stat st;
-		if (stat(path, &st) == 0 && st.st_ino == origin->inode)
-			fd = open_regular(path, origin->inode);
-		free(path);
-	}
-	if (dir)
-		closedir(dir);
-	free(folder);
-	return fd;
-}
-
-static int origin_open(const struct object_origin *origin)
-{
-	bool is_gone = str_ends_with(origin->path, deleted_mark);
-	int fd = is_gone ? -1 : open_by_path(origin);
-
-	if (fd < 0)
-		fd = open_by_mapping(origin);
-	return fd >= 0 || !is_gone ? fd : open_by_descriptor(origin);
-}
-
 /* ---- identity ---- */
-
-static char *key_by_build_id(const struct object_origin *origin)
-{
-	return xasprintf("%.*s\n%s", STR_ARG(origin->path), origin->build_id);
-}
-
-static char *key_by_file(const struct object_origin *origin, int fd)
-{
-	struct stat st = {0};
-
-	if (fd >= 0 && fstat(fd, &st) != 0)
-		st = (struct stat){0};
-	return xasprintf("%.*s\n%" PRIu64 " %lld.%ld", STR_ARG(origin->path), origin->inode,
-		(long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
-}
 
 static struct objfile *open_objfile(const char *path)
 {
@@ -203,23 +122,6 @@ static struct objfile *open_objfile(const char *path)
 
 	error_destroy(objfile_open(path, &file));
 	return file;
-}
-
-/* The kernel reported the build ID, so the file need not be read now. */
-static uint32_t mapped_with_build_id(struct object_table *t, const struct object_origin *origin)
-{
-	char *key = key_by_build_id(origin);
-	uint32_t number;
-
-	if (!str_table_find(&t->keys, str_from(key), &number))
-		number = object_add(t, str_from(key),
-			(struct load_object){.kind = CAPTURE_OBJECT_USER,
-				.pid = origin->pid,
-				.path = origin->path,
-				.build_id = str_from(origin->build_id),
-				.fd = origin_open(origin)});
-	free(key);
-	return number;
 }
 
 /* A memfd may contain a library, or code made at run time. */
@@ -245,48 +147,116 @@ static uint32_t mapped_anonymous(struct object_table *t, const struct object_ori
 			.fd = -1});
 }
 
-/* Without a build ID from the kernel, the file is opened to look for one. */
-static uint32_t mapped_without_build_id(struct object_table *t, const struct object_origin *origin)
+/* Looks for a build ID that is in the file's sections only. */
+static struct objfile *look_in_sections(struct mapped_file *file)
 {
-	int fd = origin_open(origin);
-	char *key = key_by_file(origin, fd), fd_path[32] = "";
+	char fd_path[32];
+
+	if (file->fd < 0 || !file->is_elf || file->build_id[0] || file->is_rewritten)
+		return NULL;
+	snprintf(fd_path, sizeof(fd_path), "/proc/self/fd/%d", file->fd);
+	struct objfile *opened = open_objfile(fd_path);
+
+	if (opened)
+		snprintf(file->build_id, sizeof(file->build_id), "%.*s",
+			STR_ARG(objfile_build_id(opened)));
+	return opened;
+}
+
+/* The key of an object. */
+static char *file_key(const struct object_origin *origin, const struct mapped_file *file)
+{
+	if (file->build_id[0])
+		return xasprintf("%.*s\n%s", STR_ARG(origin->path), file->build_id);
+	return xasprintf("%.*s\n%" PRIx64 ":%" PRIu64 " %lld.%09ld%s", STR_ARG(origin->path),
+		origin->device, origin->inode, (long long)file->changed.tv_sec,
+		file->changed.tv_nsec, file->is_rewritten ? " rewritten" : "");
+}
+
+/* The object of a file that was not known, or had other contents.  Takes the descriptor. */
+static uint32_t add_file(
+	struct object_table *t, const struct object_origin *origin, struct mapped_file *file)
+{
 	uint32_t number;
 
-	if (str_table_find(&t->keys, str_from(key), &number)) {
-		free(key);
-		if (fd >= 0)
-			close(fd);
-		return number;
-	}
-	snprintf(fd_path, sizeof(fd_path), "/proc/self/fd/%d", fd);
-	struct objfile *file = fd >= 0 ? open_objfile(fd_path) : NULL;
-
-	if (!file && is_memfd(origin->path)) {
-		free(key);
-		if (fd >= 0)
-			close(fd);
+	mapped_file_identify(origin, file);
+	if (!file->is_elf && is_memfd(origin->path)) {
+		mapped_file_close(file);
 		return mapped_anonymous(t, origin);
 	}
-	number = object_add(t, str_from(key),
-		(struct load_object){.kind = CAPTURE_OBJECT_USER,
-			.pid = origin->pid,
-			.path = origin->path,
-			.build_id = file ? objfile_build_id(file) : STR(""),
-			.file = file,
-			.fd = fd});
+	if (file->is_rewritten)
+		file->build_id[0] = '\0';
+	struct objfile *opened = look_in_sections(file);
+	char *key = file_key(origin, file);
+
+	if (!str_table_find(&t->keys, str_from(key), &number)) {
+		number = object_add(t, str_from(key),
+			(struct load_object){.kind = CAPTURE_OBJECT_USER,
+				.pid = origin->pid,
+				.path = origin->path,
+				.build_id = str_from(file->build_id),
+				.file = opened,
+				.fd = file->fd,
+				.is_rewritten = file->is_rewritten,
+				.changed = file->changed});
+	} else {
+		struct load_object *o = &t->objects.data[number];
+
+		objfile_close(opened);
+		if (o->fd < 0 && file->fd >= 0)
+			set_fd(o, file->fd);
+		else
+			mapped_file_close(file);
+	}
 	free(key);
 	return number;
 }
 
+/*
+ * A file that cannot be opened, as its process is gone, is the one with that inode that another
+ * process has mapped.
+ */
+static bool is_known(const struct known_file *known, const struct mapped_file *file)
+{
+	return file->fd < 0 ||
+	       (!file->is_rewritten && known->changed.tv_sec == file->changed.tv_sec &&
+		       known->changed.tv_nsec == file->changed.tv_nsec);
+}
+
+static uint32_t mapped_as_file(struct object_table *t, const struct object_origin *origin)
+{
+	char *key = xasprintf(
+		"%.*s\n%" PRIx64 ":%" PRIu64, STR_ARG(origin->path), origin->device, origin->inode);
+	uint32_t place = str_table_intern(&t->file_keys, str_from(key));
+	bool is_new = place == t->files.count;
+	struct mapped_file file;
+
+	free(key);
+	mapped_file_open(origin, &file);
+	if (is_new)
+		vec_push(&t->files, (struct known_file){0});
+	else if (is_known(&t->files.data[place], &file)) {
+		mapped_file_close(&file);
+		return t->files.data[place].object;
+	}
+	uint32_t object = add_file(t, origin, &file);
+
+	t->files.data[place] = (struct known_file){object, file.changed};
+	return object;
+}
+
 static uint32_t mapped_vdso(struct object_table *t, const struct object_origin *origin)
 {
+	build_id_text build_id;
 	uint32_t number;
 
 	if (str_table_find(&t->keys, origin->path, &number))
 		return number;
+	mapped_file_identify_vdso(build_id);
 	return object_add(t, origin->path,
 		(struct load_object){.kind = CAPTURE_OBJECT_USER,
 			.path = origin->path,
+			.build_id = str_from(build_id),
 			.is_vdso = true,
 			.fd = -1});
 }
@@ -299,7 +269,7 @@ static bool path_is_file(struct str path)
 
 static uint32_t mapped_jitdump(struct object_table *t, const struct object_origin *origin)
 {
-	uint32_t object = mapped_without_build_id(t, origin);
+	uint32_t object = mapped_as_file(t, origin);
 
 	map_put(&t->jitdumps, (uint64_t)origin->pid, 0, object);
 	return object;
@@ -309,12 +279,10 @@ uint32_t object_table_mapped(struct object_table *t, const struct object_origin 
 {
 	if (str_equal(origin->path, STR("[vdso]")))
 		return mapped_vdso(t, origin);
-	if (origin->build_id[0])
-		return mapped_with_build_id(t, origin);
 	if (jitdump_is_path(origin->path))
 		return mapped_jitdump(t, origin);
 	if (path_is_file(origin->path))
-		return mapped_without_build_id(t, origin);
+		return mapped_as_file(t, origin);
 	return mapped_anonymous(t, origin);
 }
 
@@ -398,9 +366,21 @@ static struct objfile *load_object_file(const struct load_object *o)
 	return o->fd >= 0 ? open_objfile(o->fd_path) : NULL;
 }
 
-static bool is_what_was_mapped(const struct load_object *o)
+bool object_table_is_replaced(const struct object_table *t, uint32_t object)
 {
-	return o->build_id.size == 0 || str_equal(o->build_id, objfile_build_id(o->file));
+	const struct load_object *o = &t->objects.data[object];
+
+	return o->kind == CAPTURE_OBJECT_USER &&
+	       (o->is_rewritten || (o->fd >= 0 && mapped_file_has_changed(o->fd, &o->changed)));
+}
+
+static bool is_what_was_mapped(const struct object_table *t, uint32_t object)
+{
+	const struct load_object *o = &t->objects.data[object];
+
+	if (o->build_id.size > 0)
+		return str_equal(o->build_id, objfile_build_id(o->file));
+	return !object_table_is_replaced(t, object);
 }
 
 bool object_table_open(struct object_table *t, uint32_t object)
@@ -412,7 +392,7 @@ bool object_table_open(struct object_table *t, uint32_t object)
 	o->state = OBJECT_CLOSED;
 	if (!o->file)
 		o->file = load_object_file(o);
-	if (!o->file || !is_what_was_mapped(o))
+	if (!o->file || !is_what_was_mapped(t, object))
 		return false;
 	o->state = OBJECT_OPEN;
 	/* Without rules, the walker can still use its heuristics. */

@@ -28,10 +28,11 @@ struct object_table;
 /* A mapping as the kernel reported it. */
 struct object_origin {
 	int64_t pid;
+	int64_t parent_pid; /* whose root is tried if the process is gone; 0: unknown */
 	struct str path;
-	const char *build_id; /* hex; "": unknown */
 	uint64_t low_va, high_va;
-	uint64_t inode; /* 0: unknown */
+	uint64_t device, inode; /* as the kernel numbers them; 0: unknown */
+	uint64_t time_ns;	/* when it was mapped, or later; CLOCK_MONOTONIC; 0: unknown */
 };
 
 /* writer NULL: objects are not written, as there is no recording. */
@@ -76,6 +77,12 @@ void object_table_free_rules(struct object_table *t);
  */
 uint64_t object_table_slide(
 	const struct object_table *t, uint32_t object, uint64_t va, uint64_t file_off);
+
+/*
+ * Whether the file has been written to since it was mapped, so that its contents may be something
+ * else; build IDs are not compared.
+ */
+bool object_table_is_replaced(const struct object_table *t, uint32_t object);
 
 /* Reads bytes of an object's file at a file offset.  False: not all could be read. */
 bool object_table_read(const struct object_table *t, uint32_t object, uint64_t file_off,

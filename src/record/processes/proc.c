@@ -226,15 +226,18 @@ bool maps_line_parse(struct str line, struct maps_line *out)
 	char fixed[FIXED_MAX], perms[5];
 	size_t size = line.size < sizeof(fixed) - 1 ? line.size : sizeof(fixed) - 1;
 	struct maps_line m = {0};
+	uint32_t major, minor;
 	int end = 0;
 
 	memcpy(fixed, line.data, size);
 	fixed[size] = '\0';
-	if (sscanf(fixed, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*[0-9a-f:] %" SCNu64 "%n",
-		    &m.low_va, &m.high_va, perms, &m.file_off, &m.inode, &end) != 5)
+	if (sscanf(fixed,
+		    "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %" SCNx32 ":%" SCNx32 " %" SCNu64 "%n",
+		    &m.low_va, &m.high_va, perms, &m.file_off, &major, &minor, &m.inode, &end) != 7)
 		return false;
 	if (end == 0 || m.high_va <= m.low_va)
 		return false;
+	m.device = (uint64_t)major << 32 | minor;
 	m.executable = perms[2] == 'x';
 	m.path = (struct str){line.data + end, line.size - (size_t)end};
 	while (m.path.size > 0 && m.path.data[0] == ' ') {

@@ -63,7 +63,8 @@ uint64_t proc_cpu_ns(int64_t pid);
  */
 
 struct maps_line {
-	uint64_t low_va, high_va, file_off, inode;
+	uint64_t low_va, high_va, file_off;
+	uint64_t device, inode; /* device: major number << 32 | minor number */
 	bool executable;
 	struct str path; /* in the line; empty for anonymous memory */
 };

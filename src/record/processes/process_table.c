@@ -194,6 +194,7 @@ static void process_look_up(struct process_table *t, struct process *p)
 		return;
 	parent = process_table_find(t, stat.parent);
 	p->parent = parent ? parent->number : UINT32_MAX;
+	p->parent_pid = stat.parent;
 	p->start_ns = stat.start_ns;
 	p->is_kernel = stat.is_kernel;
 	memcpy(p->name, stat.name, sizeof(p->name));
@@ -281,6 +282,7 @@ static struct process *process_table_add(
 	p->pid = pid;
 	p->number = t->process_numbers++;
 	p->parent = parent ? parent->number : UINT32_MAX;
+	p->parent_pid = parent ? parent->pid : 0;
 	p->start_ns = time_ns;
 	p->group = parent ? process_group(t, parent) : SAMPLE_LABELS_NONE;
 	if (parent) {
@@ -621,10 +623,11 @@ static void add_unreported(void *context, const struct maps_line *line)
 	struct maps_target *target = context;
 	struct object_origin origin = {
 		.pid = target->process->pid,
+		.parent_pid = target->process->parent_pid,
 		.path = line->path,
-		.build_id = "",
 		.low_va = line->low_va,
 		.high_va = line->high_va,
+		.device = line->device,
 		.inode = line->inode,
 	};
 
@@ -791,11 +794,13 @@ static void apply_mmap(struct process_table *processes, const struct perf_event_
 	struct process *p = process_table_get(processes, m.pid, perf_record_time_ns(header));
 	struct object_origin origin = {
 		.pid = m.pid,
+		.parent_pid = p->parent_pid,
 		.path = m.path,
-		.build_id = m.build_id,
 		.low_va = m.low_va,
 		.high_va = m.low_va + m.size,
+		.device = m.device,
 		.inode = m.inode,
+		.time_ns = perf_record_time_ns(header),
 	};
 
 	process_table_map(processes, p, &origin, m.file_off);

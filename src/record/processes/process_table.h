@@ -27,8 +27,9 @@
 
 struct process {
 	int64_t pid;
-	uint32_t number; /* its id in the file */
-	uint32_t parent; /* id in the file; UINT32_MAX: unknown */
+	uint32_t number;    /* its id in the file */
+	uint32_t parent;    /* id in the file; UINT32_MAX: unknown */
+	int64_t parent_pid; /* 0: unknown */
 	uint64_t start_ns;
 	uint32_t threads;   /* living ones, as far as known */
 	bool is_over;	    /* its last thread has ended, but records of it may still come */

@@ -108,6 +108,8 @@ void capture_put_object(struct strbuf *out, const struct capture_object *object)
 	wire_put_uleb(&row, object->kind);
 	put_string(&row, object->path);
 	put_string(&row, object->build_id);
+	if (object->is_replaced)
+		wire_put_uleb(&row, 1);
 	row_end(out, &row);
 }
 
@@ -121,6 +123,7 @@ bool capture_get_object(struct cursor *c, struct capture_object *object)
 	object->kind = get_id(&row);
 	object->path = wire_str(&row);
 	object->build_id = wire_str(&row);
+	object->is_replaced = cursor_left(&row) > 0 && wire_uleb(&row) != 0;
 	return row_good(c, &row);
 }
 

@@ -41,6 +41,7 @@ struct capture_object {
 	uint32_t object;
 	uint32_t kind; /* enum capture_object_kind, or one from the future */
 	struct str path, build_id;
+	bool is_replaced; /* when the recording ended, its file was another build */
 };
 void capture_put_object(struct strbuf *out, const struct capture_object *object);
 bool capture_get_object(struct cursor *c, struct capture_object *object);

@@ -763,10 +763,8 @@ struct error *perf_event_set_prepare(
 
 	*set = (struct perf_event_set){.spec = *spec, .is_stopped = true};
 	pthread_mutex_init(&set->lock, NULL);
-	set->grant = (struct perf_grant){.kernel = true,
-		.build_id = true,
-		.lost_counts = true,
-		.stack_bytes = PERF_STACK_BYTES_MIN};
+	set->grant = (struct perf_grant){
+		.kernel = true, .lost_counts = true, .stack_bytes = PERF_STACK_BYTES_MIN};
 	int code = perf_grant_probe(&set->grant, tried_on);
 
 	if (code)

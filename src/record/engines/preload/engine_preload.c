@@ -85,10 +85,11 @@ static void preload_maps_take(
 	while (next_line(&text, &line)) {
 		struct object_origin origin = {
 			.pid = p->pid,
+			.parent_pid = p->parent_pid,
 			.path = line.path,
-			.build_id = "",
 			.low_va = line.low_va,
 			.high_va = line.high_va,
+			.device = line.device,
 			.inode = line.inode,
 		};
 
