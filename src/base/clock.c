@@ -45,6 +45,11 @@ uint64_t clock_monotonic_ns(void)
 	pthread_once(&shift_once, read_shift);
 	return clock_ns(CLOCK_MONOTONIC) - shift_ns;
 }
+
+uint64_t clock_thread_cpu_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
 #else
 /* In a browser: its clock, which has no namespaces. */
 uint64_t clock_monotonic_ns(void)

@@ -69,6 +69,16 @@ static uint64_t lost(const struct recorder_result *r)
 	return r->counters[CAPTURE_LOST_RING];
 }
 
+/* The expected samples that are missing, for whatever reason; few do not count. */
+static uint64_t unsampled(const struct recorder_result *r)
+{
+	uint64_t found = r->samples + lost(r);
+
+	if (r->expected == UINT64_MAX || found + 20 > r->expected || found * 50 > r->expected * 49)
+		return 0;
+	return r->expected - r->samples;
+}
+
 static void say_samples(const struct recorder_result *r, struct strbuf *line)
 {
 	count_put(line, r->samples, "sample");
@@ -84,7 +94,7 @@ static void say_samples(const struct recorder_result *r, struct strbuf *line)
 		number_put(line, r->expected);
 		strbuf_add(line, STR(" expected, "));
 	}
-	number_put(line, lost(r));
+	number_put(line, lost(r) > unsampled(r) ? lost(r) : unsampled(r));
 	strbuf_add(line, STR(" lost"));
 	say(line);
 }
@@ -385,14 +395,16 @@ static uint64_t missing_intervals(const struct recorder_result *r, uint64_t miss
  */
 static void put_denied(const struct recorder_result *r, struct strbuf *line)
 {
-	strbuf_add(line, STR("it went by in "));
 	escape_text(line, str_from(r->denied_name));
 	if (r->denied > 1)
 		strbuf_printf(
 			line, " and %zu more program%s", r->denied - 1, r->denied == 2 ? "" : "s");
 	strbuf_printf(line,
-		", set-uid, set-gid or not for you to read; the kernel lets only %s sample %s",
-		geteuid() == 0 ? "a recording of the whole machine (-a)" : "root",
+		", set-uid or set-gid, with file capabilities or not for you to read; the kernel "
+		"lets only %s sample %s",
+		geteuid() == 0	 ? "a recording of the whole machine (-a)"
+		: r->is_attached ? "a recording of the whole machine (-a), by root,"
+				 : "root",
 		r->denied == 1 ? "it" : "them");
 }
 
@@ -431,20 +443,28 @@ static void say_unreached(const struct recorder_result *r, struct strbuf *line)
 
 static void say_unsampled(const struct recorder_result *r, struct strbuf *line)
 {
-	uint64_t found = r->samples + lost(r);
-
 	if (r->by_use) {
 		say_unreached(r, line);
 		return;
 	}
-	if (r->expected == UINT64_MAX || found + 20 > r->expected || found * 50 > r->expected * 49)
+	if (unsampled(r) == 0 && r->counters[CAPTURE_DENIED_ALIVE] == 0)
 		return;
-	percent_put(line, (int64_t)(r->expected - found), (int64_t)r->expected);
-	strbuf_add(line, STR(" of the CPU time was not sampled: "));
-	if (r->denied > 0)
+	if (unsampled(r) == 0) {
+		strbuf_add(line, STR("not sampled: "));
 		put_denied(r, line);
-	else
-		strbuf_add(line, str_from(unsampled_cause(r, r->expected - found)));
+		say(line);
+		return;
+	}
+	uint64_t missing = unsampled(r) - lost(r);
+
+	percent_put(line, (int64_t)missing, (int64_t)r->expected);
+	strbuf_add(line, STR(" of the CPU time was not sampled: "));
+	if (r->denied > 0) {
+		strbuf_add(line, STR("it went by in "));
+		put_denied(r, line);
+	} else {
+		strbuf_add(line, str_from(unsampled_cause(r, missing)));
+	}
 	say(line);
 }
 

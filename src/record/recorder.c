@@ -336,6 +336,7 @@ static void recorder_write_counters(struct recorder *r)
 	uint64_t *counters = r->recording.snapshot.counters;
 	struct unwind_counts walks = unwind_walker_counts(r->recording.snapshot.walker);
 	struct engine_counts counts;
+	const char *denied;
 
 	r->engine->ops->counts(r->engine, &counts);
 	counters[CAPTURE_LOST_RING] = counts.lost;
@@ -348,6 +349,8 @@ static void recorder_write_counters(struct recorder *r)
 	counters[CAPTURE_SEALED_THREADS] = counts.sealed_threads;
 	memcpy(&counters[CAPTURE_STRAY_NS], counts.stray_ns, sizeof(counts.stray_ns));
 	counters[CAPTURE_LEFT_OUT_THREADS] = counts.left_out;
+	counters[CAPTURE_DENIED_PROGRAMS] = process_table_denied(r->recording.processes, &denied);
+	counters[CAPTURE_DENIED_ALIVE] = process_table_denied_alive(r->recording.processes);
 	counters[CAPTURE_BAD_JITDUMPS] = jit_table_bad_records(&r->recording.snapshot.jit);
 	counters[CAPTURE_REUSE_CHECKED] = walks.reuse_checks;
 	counters[CAPTURE_REUSE_WRONG] = walks.reuse_mismatches;

@@ -3,6 +3,7 @@ sample is a row of its own."""
 
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -122,7 +123,36 @@ def test_what_a_set_uid_child_used_is_lost(folder):
 	kernel = row(r, "[kernel, not permitted]")
 	assert lost <= 1.55 and lost + kernel >= 1.45 and kernel <= 0.2, (lost, kernel)
 	assert "powerful" in r.done.err and "set-uid" in r.done.err, r.done
-	assert any("[lost]" in note["text"] for note in r.notes), r.notes
+	# In the summary and in every view, with the cause and the cure.
+	assert int(re.search(r"([\d,]+) lost", r.done.err)[1].replace(",", "")) > 1000, r.done.err
+	notes = [note["text"] for note in r.notes if "[lost]" in note["text"]]
+	assert len(notes) == 1 and "set-uid" in notes[0] and "record the whole machine" in notes[0], r.notes
+	assert "shorter than the interval" not in notes[0], notes
+
+
+@harness.takes_long
+def test_set_gid_children_of_an_attached_shell_are_named(folder):
+	"""Their time is not known, as it is no attached process's; that they are missing is."""
+	recording.needs_root()
+	recording.needs_sampling()
+	program = recording.program(folder, "used")
+	powerful = folder / "powerful"
+	shutil.copy(program, powerful)
+	powerful.chmod(0o2755)
+	copy = folder / "sonde"
+	shutil.copy(harness.SONDE, copy)
+	folder.chmod(0o777)
+	path = folder / "attached.prof"
+	# The shell waits for the recorder to begin.
+	script = f"(while [ ! -e go ]; do sleep 0.02; done; ./powerful 0.15 user; ./powerful 0.15 user; :) & " \
+		f"{copy} record -p $! -o {path} & while [ ! -s {path} ]; do sleep 0.02; done; sleep 0.3; touch go; wait"
+	done = harness.run(*recording.NOBODY, "sh", "-c", script, cwd=folder)
+	r = recording.Recording(path, done)
+	if "powerful" not in done.err and r.share("main") > 0.5:
+		raise harness.Skip("the folder is on a file system without set-gid programs")
+	assert "not sampled: powerful and 1 more program, set-uid or set-gid" in done.err, done
+	note = next(note for note in r.notes if "set-uid" in note["text"])
+	assert note["count"] == 2 and "record the whole machine" in note["text"], r.notes
 
 
 @harness.takes_long

@@ -156,6 +156,48 @@ TEST(missing_time)
 		"than the interval, or the clock was late");
 }
 
+TEST(missing_time_of_a_set_uid_program)
+{
+	whole.sampled_ns = SECOND * 9 / 10;
+	counters[CAPTURE_DENIED_PROGRAMS] = 1;
+	counters[CAPTURE_DENIED_ALIVE] = 1;
+	make_notes(&whole);
+	assert_int_equal(profile->note_count, 1);
+	expect(NOTE_LOST, 1,
+		"10 % of the CPU time, 0.100 s, is in no sample: it went by in a program that is "
+		"set-uid or set-gid, with file capabilities or not to be read; to see it, record "
+		"the whole machine as root (-a)");
+}
+
+/* They may be programs that were killed as they began. */
+TEST(missing_time_of_programs_that_are_gone)
+{
+	whole.sampled_ns = SECOND * 9 / 10;
+	counters[CAPTURE_DENIED_PROGRAMS] = 3;
+	make_notes(&whole);
+	expect(NOTE_LOST, 1,
+		"10 % of the CPU time, 0.100 s, is in no sample: it went by in programs that are "
+		"set-uid or set-gid, with file capabilities or not to be read; to see them, record "
+		"the whole machine as root (-a)");
+}
+
+TEST(set_uid_programs_of_unknown_time)
+{
+	counters[CAPTURE_DENIED_PROGRAMS] = 3;
+	counters[CAPTURE_DENIED_ALIVE] = 2;
+	make_notes(&whole);
+	expect(NOTE_LOST, 3,
+		"programs were not sampled, as they are set-uid or set-gid, have file capabilities "
+		"or may not be read: to see them, record the whole machine as root (-a)");
+}
+
+TEST(no_time_of_programs_that_are_gone)
+{
+	counters[CAPTURE_DENIED_PROGRAMS] = 3;
+	make_notes(&whole);
+	assert_int_equal(profile->note_count, 0);
+}
+
 TEST(one_estimate)
 {
 	counters[CAPTURE_ESTIMATED_BLOCKS] = 1;
@@ -199,6 +241,10 @@ int main(void)
 		ROW(causes_are_no_more_than_the_whole),
 		ROW(lost_samples_are_not_missing_too),
 		ROW(missing_time),
+		ROW(missing_time_of_a_set_uid_program),
+		ROW(missing_time_of_programs_that_are_gone),
+		ROW(set_uid_programs_of_unknown_time),
+		ROW(no_time_of_programs_that_are_gone),
 		ROW(one_estimate),
 		ROW(several_estimates),
 		ROW(time_without_a_stack),

@@ -6,12 +6,12 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <stddef.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

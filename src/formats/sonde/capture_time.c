@@ -86,29 +86,70 @@ static void note_unreached(const struct capture_time *t, struct builder *b)
 	strbuf_deinit(&places);
 }
 
-/* Notes missing time of unknown cause. */
-static void note_missing(const struct capture_time *t, struct builder *b)
+/*
+ * Programs with other privileges than their caller's.  Their time is known only where the recorder
+ * knows all of the CPU time that it should have seen.
+ */
+static void note_denied(const struct capture_time *t, struct builder *b)
+{
+	uint64_t count = t->counters[CAPTURE_DENIED_PROGRAMS];
+
+	if (t->counters[CAPTURE_DENIED_ALIVE] == 0)
+		return;
+	builder_note(b, NOTE_LOST, count,
+		count == 1 ? "a program was not sampled, as it is set-uid or set-gid, has file "
+			     "capabilities or may not be read: to see it, record the whole machine "
+			     "as root (-a)"
+			   : "programs were not sampled, as they are set-uid or set-gid, have file "
+			     "capabilities or may not be read: to see them, record the whole "
+			     "machine as root (-a)");
+}
+
+/* True: missing time is explained by programs that may not be sampled. */
+static bool note_denied_time(
+	const struct capture_time *t, struct builder *b, uint64_t missing_ns, const char *where)
+{
+	uint64_t count = t->counters[CAPTURE_DENIED_PROGRAMS];
+
+	if (count == 0)
+		return false;
+	builder_note(b, NOTE_LOST, 1,
+		"%.0f %% of the CPU time, %.3f s, is %s: it went by in %s set-uid or set-gid, "
+		"with file capabilities or not to be read; to see %s, record the whole machine as "
+		"root (-a)",
+		100 * share(missing_ns, t->cpu_ns), seconds(missing_ns), where,
+		count == 1 ? "a program that is" : "programs that are", count == 1 ? "it" : "them");
+	return true;
+}
+
+/* Notes missing time of unknown cause; false: too little is missing. */
+static bool note_missing(const struct capture_time *t, struct builder *b)
 {
 	uint64_t found_ns = t->sampled_ns + t->counters[CAPTURE_UNREACHED_NS] +
 			    t->counters[CAPTURE_LOST_RING] * t->interval_ns;
 
 	if (t->cpu_ns == UINT64_MAX || t->interval_ns == UINT64_MAX || found_ns >= t->cpu_ns)
-		return;
+		return false;
 	uint64_t missing_ns = t->cpu_ns - found_ns;
 	double part = share(missing_ns, t->cpu_ns);
+	const char *where = t->has_rows ? "[lost]" : "in no sample";
 
-	if (part >= MISSING_SHARE_MIN && missing_ns / MISSING_SAMPLES_MIN >= t->interval_ns)
+	if (part < MISSING_SHARE_MIN || missing_ns / MISSING_SAMPLES_MIN < t->interval_ns)
+		return false;
+	if (!note_denied_time(t, b, missing_ns, where))
 		builder_note(b, NOTE_LOST, 1,
 			"%.0f %% of the CPU time, %.3f s, is %s: it went by in threads shorter "
 			"than the interval, or the clock was late",
-			100 * part, seconds(missing_ns), t->has_rows ? "[lost]" : "in no sample");
+			100 * part, seconds(missing_ns), where);
+	return true;
 }
 
 void capture_time_note(const struct capture_time *time, struct builder *builder)
 {
 	note_kernel(time, builder);
 	note_unreached(time, builder);
-	note_missing(time, builder);
+	if (!note_missing(time, builder))
+		note_denied(time, builder);
 	note_estimates(time, builder);
 	note_cut(time, builder);
 }

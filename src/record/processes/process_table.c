@@ -55,6 +55,7 @@ struct process_table {
 	struct map owners;		/* group → index in owner */
 	VEC(struct sample_owner) owner; /* of groups, without command */
 	size_t denied;			/* programs that may not be sampled */
+	size_t denied_alive;		/* of these, were seen to run on */
 	char denied_name[16];		/* the first of them */
 	VEC(struct process_hooks) hooks;
 };
@@ -317,16 +318,19 @@ struct process *process_table_get(struct process_table *t, int64_t pid, uint64_t
 	return p;
 }
 
-/*
- * Whether the system still has it: the report of its end may have been lost, and samples may follow
- * it.
- */
-static bool is_living(const struct process *p)
+/* Whether the system still has it. */
+static bool has_process(const struct process *p)
 {
 	struct proc_stat stat;
 
-	return !p->is_over && proc_stat_read(p->pid, 0, &stat) && stat.state != 'Z' &&
+	return proc_stat_read(p->pid, 0, &stat) && stat.state != 'Z' &&
 	       process_table_is_same(&stat, p->start_ns);
+}
+
+/* The report of its end may have been lost, and samples may follow it. */
+static bool is_living(const struct process *p)
+{
+	return !p->is_over && has_process(p);
 }
 
 uint64_t process_table_cpu_ns(const struct process_table *t, size_t most, size_t *processes)
@@ -364,6 +368,11 @@ size_t process_table_denied(const struct process_table *t, const char **name)
 {
 	*name = t->denied_name;
 	return t->denied;
+}
+
+size_t process_table_denied_alive(const struct process_table *t)
+{
+	return t->denied_alive;
 }
 
 size_t process_table_process_total(const struct process_table *t)
@@ -722,6 +731,7 @@ static void note_denied(struct process_table *t, struct process *p)
 		return;
 	if (t->denied++ == 0)
 		memcpy(t->denied_name, p->name, sizeof(t->denied_name));
+	t->denied_alive += has_process(p);
 }
 
 void process_table_exit(struct process_table *t, int64_t pid, int64_t tid, uint64_t time_ns)

@@ -182,6 +182,11 @@ size_t process_table_living(const struct process_table *t);
  * may not be read; *name: of the first.
  */
 size_t process_table_denied(const struct process_table *t, const char **name);
+/*
+ * How many of them were still there when their end was reported: it is certain that they were
+ * denied.
+ */
+size_t process_table_denied_alive(const struct process_table *t);
 /* Calls visit for each living process. */
 void process_table_each_process(struct process_table *t,
 	void (*visit)(void *context, struct process *process), void *context);

@@ -123,6 +123,8 @@ enum capture_counter {
 	CAPTURE_BAD_JITDUMPS = 54,    /* skipped records of jitdumps */
 	CAPTURE_LOST_WAKINGS = 55,    /* reports of wakeups, for the whole machine */
 	CAPTURE_TRUNCATED_32BIT = 56, /* stacks cut: of 32-bit programs */
+	CAPTURE_DENIED_PROGRAMS = 57, /* the kernel ended their sampling: set-uid ones */
+	CAPTURE_DENIED_ALIVE = 58,    /* those of them that were seen to run on */
 	CAPTURE_COUNTER_COUNT
 };
 
