@@ -8,8 +8,8 @@
  * 	pattern = thread { | thread }       thread = primary { -> primary }
  * 	primary = ( pattern ) | * | [:] module [ . procedure ] [:] | [:] . procedure [:]
  *
- * The grammar and the meaning of the colons are those of MAINPM's WHEN; semantics.md decides what
- * its manual leaves open.
+ * A ';' may end a pattern.  The grammar and the meaning of the colons are those of MAINPM's WHEN;
+ * semantics.md decides what its manual leaves open.
  */
 
 #include "analysis/shown.h"

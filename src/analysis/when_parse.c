@@ -177,7 +177,7 @@ static bool parse_group(struct when_parser *p)
 		return false;
 	}
 	bool is_passable = parse_pattern(p);
-	if (!p->err && at_end(p))
+	if (!p->err && next(p) != ')')
 		fail_at(p, place, "the '(' has no ')'");
 	take(p, ')');
 	return is_passable;
@@ -196,7 +196,7 @@ static bool parse_primary(struct when_parser *p)
 	}
 	if (c == ':' || c == '.' || c == '\'' || is_bare(c))
 		parse_frames(p);
-	else if (at_end(p) || c == ')' || c == '|' || c == '-')
+	else if (at_end(p) || (c && strchr(")|-;", c)))
 		fail_at(p, p->at, "a name, '*' or '(' is missing");
 	else
 		fail_at(p, p->at, "no name begins so; " QUOTING);
@@ -227,7 +227,7 @@ static bool parse_thread(struct when_parser *p)
 		is_passable &= parse_primary(p);
 		last = p->at > 0 ? p->text.data[p->at - 1] : '\0';
 	} while (take_arrow(p));
-	if (!at_end(p) && next(p) != '|' && next(p) != ')')
+	if (!at_end(p) && next(p) != '|' && next(p) != ')' && next(p) != ';')
 		fail_behind_primary(p, last);
 	return is_passable;
 }
@@ -265,6 +265,8 @@ struct error *when_compile(struct str pattern, enum when_modules modules, struct
 	when->arena = arena_create();
 	when->modules = modules;
 	parse_pattern(&p);
+	if (!p.err && take(&p, ';') && !at_end(&p))
+		fail_at(&p, p.at, "nothing may follow the ';' at the end of a pattern");
 	if (!p.err && !at_end(&p))
 		fail_at(&p, p.at, "the ')' has no '('");
 	if (p.err)

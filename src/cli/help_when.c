@@ -81,7 +81,7 @@ static const char text[] =
 	"           12   1.5%         12   1.5%  editor  breakLines\n"
 	"    and 5 more rows (--limit 0 shows all)\n"
 	"\n"
-	"The whole grammar; blanks between its parts do not matter:\n"
+	"The whole grammar; blanks between its parts do not matter, nor does a ';' at the end:\n"
 	"\n"
 	"    pattern = thread { | thread }\n"
 	"    thread  = primary { -> primary }\n"

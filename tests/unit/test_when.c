@@ -108,6 +108,10 @@ TEST(test_ends)
 	expect("main f g", ".main->(.a|.f)->.g", 3);
 	expect("main f g", "( .main -> . f\t|.x)->\n'g' ", -1);
 	expect("main f g", "( .main -> . f\t|.x)->\n.'g' ", 3);
+	expect("main f g", ".f->.g;", 3);
+	expect("main f g", ".f->* ; ", 3);
+	expect("main f g", "(.a|.g);", 3);
+	expect("main f g;", ".'g;'", 3);
 }
 
 TEST(test_names)
@@ -203,6 +207,7 @@ static void expect_error(const char *pattern, const char *message, const char *d
 }
 
 #define MISSING "a name, '*' or '(' is missing"
+#define BEHIND	"nothing may follow the ';' at the end of a pattern"
 #define QUOTING "names with other than letters, digits, '_' and '$' are quoted, as in 'libc.so.6'"
 
 TEST(test_errors)
@@ -226,6 +231,11 @@ TEST(test_errors)
 	expect_error("std::sort", "one ':' or '.' too many; " QUOTING, "std::sort\n    ^");
 	expect_error("ld-linux", "no part of a name; " QUOTING, "ld-linux\n  ^");
 	expect_error("<a>", "no name begins so; " QUOTING, "<a>\n^");
+	expect_error(";", MISSING, ";\n^");
+	expect_error("a->;", MISSING, "a->;\n   ^");
+	expect_error("a; b", BEHIND, "a; b\n   ^");
+	expect_error("a;;", BEHIND, "a;;\n  ^");
+	expect_error("(a;)", "the '(' has no ')'", "(a;)\n^");
 }
 
 /* What is shown of a pattern is fit to show, and the caret below the right place of that. */
