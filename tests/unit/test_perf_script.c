@@ -343,6 +343,88 @@ TEST(fields_of_any_choice)
 		"[kernel.kallsyms]`__schedule 1\n[no stack] 1\n");
 }
 
+/* Branches: the code that branched; the target is not kept. */
+TEST(branches)
+{
+	expect_stacks(
+		STR("a  9/9 [001] 5.000001: PERF_RECORD_MMAP2 9/9: [0x40(0x1) @ 0 08:01 1 0]: "
+		    "r-xp /usr/bin/a\n"
+		    "a  9/9 [001] 5.000002:   1   branches:uH:   call              "
+		    "           401130 main+0x10 (/usr/bin/a) =>           401100 f+0x0 "
+		    "(/usr/bin/a)\n"
+		    "a  9/9 [001] 5.000003:   1   branches:uH:   return            "
+		    "           401110 f+0x10 (/usr/bin/a) =>           401135 main+0x15 "
+		    "(/usr/bin/a)\n"
+		    "a  9/9 [001] 5.000004:   1   branches:uH:   tr strt           "
+		    "                0 [unknown] ([unknown]) =>           401135 main+0x15 (/b c)\n"
+		    "a  9/9 [001] 5.000005:   1   branches:uH:   jcc (x)           "
+		    " ffffffff81000110 k (x) ([kernel.kallsyms]) => ffffffff81000120 k (x) "
+		    "([kernel.kallsyms])\n"),
+		"a`main 1\na`f 1\n[unknown] 1\n[kernel.kallsyms]`k (x) 1\n");
+	/* Squeezed blanks; an indented name; cycles, instructions, branch records; no symbols. */
+	expect_stacks(STR("a 9 5.000001: 1 br: call 401130 main (/a) => 401100 f (/a)\n"
+			  "a 9 5.000002: 1 br: call add 401130 main (/a) => 401100 f (/a)\n"
+			  "a 9 5.000003: 1 br: 401130 main (/a) => 401100 f (/a)  IPC: 1.50 (6/4)\n"
+			  "a 9 5.000004: 1 br: 401130 main (/a)  insn: 74 ea\n"
+			  "a 9 5.000005: 1 br: 401130 main (/a) f+0x1/g+0x0/P/-/-/0 "
+			  "0x1/0x2/M/-/-/7\n"
+			  "a 9 5.000006: 1 br: 401130 => 401100\n"
+			  "a 9 5.000007: 1 br: => 401100 f (/a)\n"),
+		"a`main 5\n[unknown] 1\n[no stack] 1\n");
+	/* Below a call chain. */
+	struct profile *p = read_text(STR("a 9 5.000001: 1 br: \n\t   401130 g (/a)\n"
+					  "\t   401150 main (/a)\n =>    401100 f (/a)\n"
+					  "a 9 5.000002: 1 br: \n\t   401130 g => h (/a)\n"));
+	char *got = write_as(p, &writer_folded);
+
+	assert_string_equal(got, "a`main;a`g 1\na`g => h 1\n");
+	assert_int_equal(p->note_count, 0);
+	free(got);
+	profile_destroy(p);
+}
+
+/* The address that was accessed stands before that of the code, with a name or without. */
+TEST(accessed_addresses)
+{
+	expect_stacks(
+		STR("a 9 5.000001: 1 page-faults:     7ffe00001000 [stack] ([stack])           "
+		    "401130 main+0x10 (/usr/bin/a)\n"
+		    "a 9 5.000002: 1 page-faults:           601000 [unknown] (//anon) "
+		    "ffffffff81000110 k ([kernel.kallsyms])\n"
+		    "a 9 5.000003: 1 page-faults:     7ffe00001000            401130 main "
+		    "(/usr/bin/a)\n"
+		    "a 9 5.000004: 1 page-faults: 401130 add (/usr/bin/a)\n"),
+		"a`main 2\n[kernel.kallsyms]`k 1\na`add 1\n");
+	expect_stacks(STR("a 9 5.000001: 1 page-faults:     601000 [unknown] (//anon)\n"
+			  "\t          401130 f (/a)\n\t          401150 main (/a)\n\n"
+			  "a 9 5.000002: 1 page-faults: NR 1 (1, 7f, 5)            401170 w (/a)\n"),
+		"a`main;a`f 1\na`w 1\n");
+}
+
+/* Frames without a first line are samples only where no sample has one. */
+TEST(frames_outside_samples)
+{
+	static const char *const texts[] = {
+		"a 1 1.000001: 5 ev:\n\t 20 f (/a)\n\n\t 30 g (/a)\n\n"
+		"a 1 1.000002: 5 ev:\n\t 20 f (/a)\n\n",
+		"\t 30 g (/a)\n\na 1 1.000001: 5 ev:\n\t 20 f (/a)\n\n"
+		"a 1 1.000002: 5 ev:\n\t 20 f (/a)\n\n",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		struct profile *p = read_text(str_from(texts[i]));
+		char *got = write_as(p, &writer_folded);
+
+		assert_string_equal(got, "a`f 10\n");
+		assert_int_equal(p->samples.count, 2);
+		assert_non_null(p->samples.time_ns);
+		assert_int_equal(p->note_count, 1);
+		assert_int_equal(p->notes[0].kind, NOTE_BAD_RECORD);
+		free(got);
+		profile_destroy(p);
+	}
+}
+
 TEST(places_below_frames)
 {
 	struct profile *p = read_text(STR("a 1 1.000001: ev:\n\t 20 f+0x1 (/a)\n  lib.c:12\n"
@@ -632,6 +714,9 @@ int main(void)
 		cmocka_unit_test(too_large_periods_are_told),
 		cmocka_unit_test(samples_without_periods),
 		cmocka_unit_test(fields_of_any_choice),
+		cmocka_unit_test(branches),
+		cmocka_unit_test(accessed_addresses),
+		cmocka_unit_test(frames_outside_samples),
 		cmocka_unit_test(places_below_frames),
 		cmocka_unit_test(names_of_programs),
 		cmocka_unit_test(what_is_no_sample),

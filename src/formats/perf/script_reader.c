@@ -350,6 +350,7 @@ struct perf_script {
 	struct perf_rows rows;
 	struct perf_heads heads;
 	struct perf_blocks blocks;
+	bool has_heads;	     /* samples have first lines, so a frame without one is malformed */
 	bool is_open;	     /* a sample has begun */
 	bool is_block_ahead; /* only its first line was read */
 	struct perf_sample sample;
@@ -400,7 +401,7 @@ static bool read_frame(struct perf_script *p, struct str line)
 	if (!perf_frame_scan(line, &frame))
 		return false;
 	/* Outside a sample, a single word of the letters a to f is not a frame. */
-	if (!p->is_open && frame.name.size == 0 && !is_indented(line))
+	if (!p->is_open && (p->has_heads || (frame.name.size == 0 && !is_indented(line))))
 		return false;
 	if (!p->is_open)
 		open_sample(p, &(struct perf_head){.time_ns = UINT64_MAX, .period = UINT64_MAX});
@@ -427,6 +428,15 @@ static void read_record(struct perf_script *p, struct str record)
 	p->lost += lost;
 }
 
+/* Whether the next line is a frame of a call chain. */
+static bool begins_chain(struct str rest)
+{
+	struct str line = str_take_line(&rest);
+	struct perf_frame frame;
+
+	return line.size && line.data[0] == '\t' && perf_frame_scan(line, &frame);
+}
+
 /* rest: the text after the line. */
 static bool read_head(struct perf_script *p, struct str line, struct str rest)
 {
@@ -434,9 +444,11 @@ static bool read_head(struct perf_script *p, struct str line, struct str rest)
 
 	switch (perf_head_scan(line, &head)) {
 	case PERF_HEAD_SAMPLE:
+		p->has_heads = true;
 		open_sample(p, &head);
 		/* Without call chains, a single frame follows the event. */
-		if (head.rest.size && read_frame(p, head.rest))
+		if (head.rest.size && !begins_chain(rest) &&
+			read_frame(p, perf_head_frame(head.rest)))
 			close_sample(p);
 		p->is_block_ahead = head.rest.size == 0;
 		struct str text = {line.data, (size_t)(rest.data - line.data) + rest.size};
@@ -455,12 +467,11 @@ static bool read_head(struct perf_script *p, struct str line, struct str rest)
 /* Reads a first line without time and event, if the next line is a frame. */
 static bool read_weak_head(struct perf_script *p, struct str line, struct str next)
 {
-	struct perf_frame frame;
 	struct perf_head head;
 
-	if (next.size == 0 || next.data[0] != '\t' || !perf_frame_scan(next, &frame) ||
-		!perf_head_scan_weak(line, &head))
+	if (!begins_chain(next) || !perf_head_scan_weak(line, &head))
 		return false;
+	p->has_heads = true;
 	open_sample(p, &head);
 	return true;
 }
@@ -515,6 +526,8 @@ static void read_line(struct perf_script *p, struct str line, struct str rest)
 	if (p->is_open && perf_stacks_place(&p->stacks, line))
 		return;
 	p->block.lines = 0;
+	if (p->is_open && perf_is_target(line))
+		return;
 	if (p->is_open && is_indented(line))
 		p->skipped++;
 	else if (!read_weak_head(p, line, str_take_line(&rest)))
@@ -669,6 +682,24 @@ static struct error *finish(struct perf_script *p, const char *name, size_t inpu
 	return NULL;
 }
 
+/*
+ * Whether a first line is near the start.  The text may begin within a sample, whose frames would
+ * look like one without first line; a stack is much shorter than this.
+ */
+static bool has_head_near(struct str rest)
+{
+	struct perf_head head;
+
+	for (const char *end = rest.data + BID_BYTES; rest.size && rest.data < end;) {
+		struct str line = str_take_line(&rest);
+
+		if (line.size && line.data[0] != '\t' && line.data[0] != '#' &&
+			perf_head_scan(line, &head) == PERF_HEAD_SAMPLE)
+			return true;
+	}
+	return false;
+}
+
 static struct error *perf_script_read(const struct reader_input *input, struct builder *builder)
 {
 	struct perf_script p = {
@@ -677,7 +708,9 @@ static struct error *perf_script_read(const struct reader_input *input, struct b
 
 	perf_stacks_init(&p.stacks, builder, input->size);
 	perf_blocks_init(&p.blocks, input->size);
-	read_lines(&p, text_input(input->data, input->size, &buffer));
+	struct str text = text_input(input->data, input->size, &buffer);
+	p.has_heads = has_head_near(text);
+	read_lines(&p, text);
 	struct error *err = finish(&p, input->name, input->size);
 	perf_stacks_deinit(&p.stacks);
 	perf_blocks_deinit(&p.blocks);

@@ -406,6 +406,122 @@ bool perf_frame_scan(struct str line, struct perf_frame *frame)
 	return true;
 }
 
+/* Whether s begins with a hexadecimal number, which is a whole word. */
+static bool begins_address(struct str s)
+{
+	uint64_t address;
+
+	text_skip_blanks(&s);
+	return take_address(&s, &address);
+}
+
+/* Takes " => ADDRESS …", the target of a branch, off the end of s; false if it has none. */
+static bool take_target(struct str *s)
+{
+	for (size_t end = s->size; end >= 2;) {
+		const char *arrow = memrchr(s->data, '=', end);
+		size_t at = arrow ? (size_t)(arrow - s->data) : 0;
+
+		if (arrow == NULL)
+			return false;
+		if (at + 2 < s->size && s->data[at + 1] == '>' && text_is_blank(s->data[at + 2]) &&
+			(at == 0 || text_is_blank(s->data[at - 1])) &&
+			begins_address(part(*s, at + 2, s->size))) {
+			*s = str_trim(part(*s, 0, at));
+			return true;
+		}
+		end = at;
+	}
+	return false;
+}
+
+/* Whether a word is a branch record, "FROM/TO/M/-/-/0", with addresses or names. */
+static bool is_branch_record(struct str word)
+{
+	size_t slashes = 0;
+
+	for (size_t i = 0; i < word.size; i++)
+		slashes += word.data[i] == '/';
+	for (size_t i = word.size; slashes >= 5 && i-- > 2;)
+		if (word.data[i] == '/' && word.data[i - 2] == '/' &&
+			memchr("MPN-", word.data[i - 1], 4))
+			return true;
+	return false;
+}
+
+/* Takes what follows a frame and is none of it: cycles, an instruction, branch records. */
+static void take_extras(struct str *s)
+{
+	static const char *const begins[] = {"IPC:", "insn:", "ilen:"};
+	struct str before = *s, word;
+
+	for (size_t i = 0; i < ARRAY_SIZE(begins); i++) {
+		struct str found;
+		size_t size = strlen(begins[i]);
+
+		if (!text_find(*s, str_from(begins[i]), &found))
+			continue;
+		size_t at = (size_t)(found.data - s->data) - size;
+		if (at && text_is_blank(s->data[at - 1]))
+			*s = str_trim(part(*s, 0, at));
+	}
+	for (before = *s; (word = take_last_word(&before)).size && is_branch_record(word);)
+		*s = before;
+}
+
+/*
+ * Where a word is an address in 16 columns, as perf prints them after something else: its start; 0
+ * if there is none.  The last one counts: an accessed address precedes that of the code.
+ */
+static size_t find_column(struct str s)
+{
+	size_t found = 0;
+
+	for (size_t i = 0, end = 0; i < s.size; end = i) {
+		while (i < s.size && text_is_blank(s.data[i]))
+			i++;
+		size_t start = i;
+		while (i < s.size && !text_is_blank(s.data[i]))
+			i++;
+		if (start && i - end >= 17 && begins_address(part(s, start, i)))
+			found = start;
+	}
+	return found;
+}
+
+/* The first word that is an address and not, as "add", also a name; s.size: none. */
+static size_t find_address(struct str s)
+{
+	for (size_t i = 0; i < s.size;) {
+		while (i < s.size && text_is_blank(s.data[i]))
+			i++;
+		size_t start = i;
+		bool has_digit = false;
+		for (; i < s.size && !text_is_blank(s.data[i]); i++)
+			has_digit |= char_is_digit(s.data[i]);
+		if (has_digit && begins_address(part(s, start, i)))
+			return start;
+	}
+	return s.size;
+}
+
+bool perf_is_target(struct str line)
+{
+	line = str_trim(line);
+	return take_target(&line) && line.size == 0;
+}
+
+struct str perf_head_frame(struct str rest)
+{
+	bool is_branch = take_target(&rest);
+
+	take_extras(&rest);
+	size_t at = find_column(rest);
+	if (at == 0 && is_branch && !begins_address(rest))
+		at = find_address(rest);
+	return part(rest, at, rest.size);
+}
+
 /* Takes the number after the last ':' off s. */
 static bool take_line_number(struct str *s, uint32_t *line)
 {

@@ -47,6 +47,15 @@ bool perf_head_scan_weak(struct str line, struct perf_head *head);
 /* Parses who: comm, pid, tid and CPU. */
 void perf_head_who(struct perf_head *head);
 
+/*
+ * The frame in the rest of a first line, without call chains: that of the sampled instruction, which
+ * flags, a traced event's fields or an accessed address may precede, and the target of a branch,
+ * branch records or an instruction follow.  Empty: none.
+ */
+struct str perf_head_frame(struct str rest);
+/* Whether a line is the target of a branch alone, below its call chain: "=> ADDRESS NAME (…)". */
+bool perf_is_target(struct str line);
+
 /* A frame in the text of `perf script`: "ADDRESS NAME+0xOFFSET (LOAD OBJECT)". */
 
 /* Strings point into the line. */
