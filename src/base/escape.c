@@ -173,12 +173,129 @@ void escape_text(struct strbuf *out, struct str s)
 	escape(out, s, "\0", rule_text);
 }
 
+/* ---- folded stacks ---- */
+
+static int hex_value(char c)
+{
+	if (char_is_digit(c))
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Characters that escape_folded may write as \xNN; only these are read back. */
+static bool is_folded_escape(unsigned char c)
+{
+	return c <= ' ' || c >= 0x7f || strchr("#0123456789;\\`", c);
+}
+
+/*
+ * The length of an escape as escape_folded writes it, \xNN or \u{NNNN}, at the start of s, and what
+ * it stands for; 0: there is none.
+ */
+static size_t folded_escape(struct str s, uint32_t *c, bool *is_byte)
+{
+	size_t i;
+
+	if (s.size >= 4 && s.data[0] == '\\' && s.data[1] == 'x' && hex_value(s.data[2]) >= 0 &&
+		hex_value(s.data[3]) >= 0) {
+		*c = (uint32_t)(hex_value(s.data[2]) * 16 + hex_value(s.data[3]));
+		*is_byte = true;
+		return is_folded_escape((unsigned char)*c) ? 4 : 0;
+	}
+	if (!str_starts_with(s, STR("\\u{")))
+		return 0;
+	*c = 0;
+	*is_byte = false;
+	for (i = 3; i < s.size && i < 9 && hex_value(s.data[i]) >= 0; i++)
+		*c = *c << 4 | (uint32_t)hex_value(s.data[i]);
+	if (i < 7 || i == s.size || s.data[i] != '}' || (i > 7 && s.data[3] == '0'))
+		return 0;
+	return is_format((int32_t)*c) || (*c >= 0x80 && *c < 0xa0) ? i + 1 : 0;
+}
+
+/* Unlike in text for people, each byte can be restored. */
 static void rule_folded(struct strbuf *out, int32_t c, struct str bytes)
 {
-	if (c == ';')
-		strbuf_add(out, STR("\\x3b"));
+	if (c < 0 || c == ';' || c == '`' || c == '\\')
+		strbuf_printf(out, "\\x%02x", (unsigned char)bytes.data[0]);
+	else if (c >= 0x80 && is_control(c))
+		strbuf_printf(out, "\\u{%04x}", (unsigned int)c);
 	else
 		rule_text(out, c, bytes);
+}
+
+static bool continues_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
+	       (unsigned char)c >= 0x80;
+}
+
+/*
+ * The number of characters after a '`' if it is part of a .NET name, "List`1" or "Select``2": its
+ * arity, which no word continues; else 0.
+ */
+static size_t arity_size(struct str after)
+{
+	size_t first = after.size && after.data[0] == '`', i = first;
+
+	while (i < after.size && char_is_digit(after.data[i]))
+		i++;
+	if (i == first || i > first + 3 || after.data[first] == '0')
+		return 0;
+	return i < after.size && continues_word(after.data[i]) ? 0 : i;
+}
+
+size_t folded_module_size(struct str frame)
+{
+	for (size_t i = 0; i < frame.size; i++) {
+		const char *tick = memchr(frame.data + i, '`', frame.size - i);
+
+		if (tick == NULL)
+			return 0;
+		i = (size_t)(tick - frame.data);
+		size_t arity = arity_size((struct str){tick + 1, frame.size - i - 1});
+		if (arity == 0)
+			return i + 1 < frame.size ? i : 0;
+		i += arity;
+	}
+	return 0;
+}
+
+/* Which '`' are escaped. */
+enum folded_ticks { TICKS_NONE, TICKS_THAT_SPLIT, TICKS_ALL };
+
+/* Writes the '`' or '\\' at the start of s; returns the size of what is done. */
+static size_t add_folded_mark(struct strbuf *out, struct str s, enum folded_ticks ticks)
+{
+	size_t arity = 0;
+	bool is_byte, is_escaped;
+	uint32_t c;
+
+	if (s.data[0] == '`') {
+		arity = arity_size((struct str){s.data + 1, s.size - 1});
+		is_escaped = ticks == TICKS_ALL || (ticks == TICKS_THAT_SPLIT && arity == 0);
+	} else {
+		is_escaped = folded_escape(s, &c, &is_byte) > 0;
+	}
+	if (is_escaped)
+		rule_folded(out, s.data[0], s);
+	else
+		strbuf_add(out, (struct str){s.data, arity + 1});
+	return is_escaped ? 1 : arity + 1;
+}
+
+static void add_folded(struct strbuf *out, struct str s, enum folded_ticks ticks)
+{
+	while (s.size) {
+		size_t i = 0;
+
+		while (i < s.size && s.data[i] != '`' && s.data[i] != '\\')
+			i++;
+		escape(out, (struct str){s.data, i}, ";;", rule_folded);
+		if (i < s.size)
+			i += add_folded_mark(out, (struct str){s.data + i, s.size - i}, ticks);
+		s = (struct str){s.data + i, s.size - i};
+	}
 }
 
 static bool is_blank(struct str s)
@@ -189,28 +306,26 @@ static bool is_blank(struct str s)
 	return true;
 }
 
-static void rule_folded_tick(struct strbuf *out, int32_t c, struct str bytes)
-{
-	if (c == '`')
-		strbuf_add(out, STR("\\x60"));
-	else
-		rule_folded(out, c, bytes);
-}
-
 void escape_folded(struct strbuf *out, struct str name, struct str module, bool with_module)
 {
 	bool has_module = with_module && !is_blank(module);
+	enum folded_ticks ticks = has_module ? TICKS_NONE : TICKS_THAT_SPLIT;
 
 	if (has_module) {
-		escape(out, module, ";`", rule_folded_tick);
+		add_folded(out, module, TICKS_ALL);
 		strbuf_add_char(out, '`');
 	}
-	if (is_blank(name))
+	if (name.size == 0) {
 		strbuf_add(out, STR("[unknown]"));
-	else if (with_module && !has_module)
-		escape(out, name, ";`", rule_folded_tick);
-	else
-		escape(out, name, ";;", rule_folded);
+		return;
+	}
+	/* A blank frame would be unknown, and a number after a module's '`' an arity. */
+	if (is_blank(name) ||
+		(has_module && (char_is_digit(name.data[0]) || name.data[0] == '`'))) {
+		strbuf_printf(out, "\\x%02x", (unsigned char)name.data[0]);
+		name = (struct str){name.data + 1, name.size - 1};
+	}
+	add_folded(out, name, ticks);
 }
 
 void escape_folded_first(struct strbuf *out, struct str frame)
@@ -220,6 +335,30 @@ void escape_folded_first(struct strbuf *out, struct str frame)
 	if (is_comment)
 		strbuf_add(out, STR("\\x23"));
 	strbuf_add(out, (struct str){frame.data + is_comment, frame.size - is_comment});
+}
+
+void unescape_folded(struct strbuf *out, struct str text)
+{
+	while (text.size) {
+		const char *slash = memchr(text.data, '\\', text.size);
+		size_t plain = slash ? (size_t)(slash - text.data) : text.size, size;
+		uint32_t c = '\\';
+		bool is_byte = true;
+
+		strbuf_add(out, (struct str){text.data, plain});
+		text = (struct str){text.data + plain, text.size - plain};
+		if (text.size == 0)
+			break;
+		size = folded_escape(text, &c, &is_byte);
+		if (size == 0)
+			strbuf_add_char(out, '\\');
+		else if (is_byte)
+			strbuf_add_char(out, (char)c);
+		else
+			utf8_add(out, c);
+		size += size == 0;
+		text = (struct str){text.data + size, text.size - size};
+	}
 }
 
 /* \uNNNN, as two surrogates beyond the basic plane. */

@@ -32,15 +32,23 @@ void escape_csv(struct strbuf *out, struct str s);
  */
 void escape_xml(struct strbuf *out, struct str s);
 /*
- * One frame of folded text: the name as escape_text has it, with ';' as \x3b, "[unknown]" if it is
- * blank. with_module: "module`name" if the module is not blank, with any earlier '`', at which a
- * reader would split the two, as \x60.
+ * One frame of folded text, from which unescape_folded restores every byte: the name as escape_text
+ * has it, but bytes that are not UTF-8 as \xNN, and so ';' and a '\' before what would be an escape;
+ * "[unknown]" if it is empty.  with_module: "module`name" if the module is not blank.  A '`' at which
+ * a reader would wrongly split (folded_module_size) becomes \x60.
  */
 void escape_folded(struct strbuf *out, struct str name, struct str module, bool with_module);
 /*
  * A frame escaped in this way at the start of its line, where '#' would begin a comment: as \x23.
  */
 void escape_folded_first(struct strbuf *out, struct str frame);
+/*
+ * The size of the load object's name in a frame of folded text, before the first '`' that is not
+ * part of a .NET name ("List`1"); 0: it has none.
+ */
+size_t folded_module_size(struct str frame);
+/* Undoes the escapes of escape_folded, and no others, in a module or a name. */
+void unescape_folded(struct strbuf *out, struct str text);
 /*
  * The contents of a quoted string from which every byte can be restored: \" and \\, and \xNN for
  * each byte of invalid UTF-8 and of everything that escape_text would escape.

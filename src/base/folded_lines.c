@@ -44,6 +44,46 @@ void folded_lines_add(struct folded_lines *l, uint32_t stack, int64_t weight)
 	l->weights.data[stack] += weight;
 }
 
+/* Where a frame's last word begins, if it is a number such as a weight; 0: it is not. */
+static size_t last_number(struct str text)
+{
+	size_t i = text.size;
+
+	while (i && (char_is_digit(text.data[i - 1]) || strchr("-.", text.data[i - 1])))
+		i--;
+	return i && i < text.size && text.data[i - 1] == ' ' ? i : 0;
+}
+
+/* Readers look at so many lines to see whether all have two weights. */
+#define DIFFERENCE_LINES 1000
+
+/* The first of several lines that would all look like those of a difference; 0: there are none. */
+static uint32_t find_misleading(const struct folded_lines *l)
+{
+	uint32_t first = 0;
+	size_t count = 0;
+
+	for (uint32_t i = 1; i < l->weights.count && count < DIFFERENCE_LINES; i++) {
+		if (l->weights.data[i] == 0)
+			continue;
+		if (last_number(l->texts.strings[l->stacks.nodes.data[i].key]) == 0)
+			return 0;
+		first = first ? first : i;
+		count++;
+	}
+	return count > 1 && l->weights.data[0] == 0 ? first : 0;
+}
+
+/* Escapes the blank before the number at the end of the text. */
+static void join_last_number(struct strbuf *text)
+{
+	size_t at = last_number(strbuf_str(text)), size = text->size - at;
+
+	strbuf_add(text, STR("\\x2"));
+	memmove(text->data + at + 3, text->data + at, size);
+	memcpy(text->data + at - 1, "\\x20", 4);
+}
+
 static void write_path(struct folded_lines *l, uint32_t stack, struct strbuf *out)
 {
 	l->path.count = 0;
@@ -62,10 +102,14 @@ static void write_path(struct folded_lines *l, uint32_t stack, struct strbuf *ou
 
 void folded_lines_write(struct folded_lines *l, struct sink *sink)
 {
+	uint32_t misleading = find_misleading(l);
+
 	for (uint32_t i = 0; i < l->weights.count; i++) {
 		if (l->weights.data[i] == 0)
 			continue;
 		write_path(l, i, &sink->text);
+		if (misleading && i == misleading)
+			join_last_number(&sink->text);
 		strbuf_printf(&sink->text, " %" PRId64 "\n", l->weights.data[i]);
 		if (!sink_settle(sink))
 			break;

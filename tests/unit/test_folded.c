@@ -164,7 +164,7 @@ TEST(load_objects)
 	assert_int_equal(p->functions[5].object.i, NO_ID);
 	assert_string_equal(profile_string(p, p->functions[6].name).data, "a`b");
 	char *plain = write_text(p, false);
-	assert_string_equal(plain, "main;malloc 1\nx 1\n`y 1\nz` 1\nmalloc 1\na`b 1\n");
+	assert_string_equal(plain, "main;malloc 1\nx 1\n\\x60y 1\nz\\x60 1\nmalloc 1\na\\x60b 1\n");
 	free(plain);
 	char *with = write_text(p, true);
 	assert_string_equal(with, "app`main;libc.so.6`malloc 1\n[kernel.kallsyms]`x 1\n"
@@ -224,9 +224,11 @@ TEST(malformed_weights)
 
 TEST(malformed_lines_become_a_note)
 {
-	expect_note(STR("bad\na 1\n\n# c\nworse \nb;c\n12\n"), NOTE_BAD_RECORD, 4,
+	expect_note(STR("bad\na 1\n\n# c\nworse \nb;c\n12\na 1\na 1\na 1\n"), NOTE_BAD_RECORD, 4,
 		"lines are malformed and skipped: lines 1, 5, 6, 7");
-	expect_note(STR("a 1\nx\nx\nx\nx\nx\nx\nx\nx\nx\n"), NOTE_BAD_RECORD, 9,
+	expect_note(STR("a 1\nx\nx\nx\nx\nx\nx\nx\nx\nx\na 1\na 1\na 1\na 1\na 1\na 1\na 1\n"
+			"a 1\n"),
+		NOTE_BAD_RECORD, 9,
 		"lines are malformed and skipped: lines 2, 3, 4, 5, 6, 7, 8, 9, …");
 	expect_note(STR("a 1.5\nb 2.0\nc 3\n"), NOTE_GUESSED, 2,
 		"weights with a fraction were rounded to whole numbers");
@@ -235,6 +237,10 @@ TEST(malformed_lines_become_a_note)
 TEST(nothing_good_is_an_error)
 {
 	expect_error(STR("bad\nworse\n"), "folded", "line 1 is the first");
+	/* One more than half of the lines. */
+	expect_error(STR("a 1\n#\nbad\n\nworse\n"), NULL,
+		"line 3 is malformed, as are 2 of its 3 lines: not folded stacks");
+	expect_error(STR("a 1\nbad\nworse\n"), "folded", "line 2 is malformed");
 	expect_error(STR("# only\n# comments\n"), "folded", "contains no folded stack");
 	expect_error(STR("bad\nworse\n"), NULL, "in no format that sonde reads");
 	expect_error(STR(""), NULL, "is empty");
@@ -269,7 +275,7 @@ TEST(content_decides)
 {
 	struct profile *p = NULL;
 
-	assert_null(try_read(STR("junk\njunk\njunk\na;b 1\n"), NULL, &p));
+	assert_null(try_read(STR("junk\njunk\njunk\na;b 1\na 2\nb 3\n"), NULL, &p));
 	assert_string_equal(profile_string(p, p->format).data, "folded");
 	profile_destroy(p);
 	expect_error(STR("a 1\n"), "dump", "does not begin with");
@@ -284,7 +290,7 @@ TEST(content_decides)
 	error_destroy(err);
 }
 
-/* Names are bytes: what is not UTF-8 is kept apart, though it is shown alike. */
+/* Names are bytes: what is not UTF-8 is kept apart. */
 TEST(names_are_bytes)
 {
 	struct profile *p = read_text(STR("\xff 1\n\xfe 1\n\033[31m 1\na\0b 1\n"));
@@ -292,8 +298,7 @@ TEST(names_are_bytes)
 	assert_int_equal(p->function_count, 4);
 	assert_true(str_equal(profile_string(p, p->functions[3].name), (struct str){"a\0b", 3}));
 	char *text = write_text(p, false);
-	/* Two names, one text: one line. */
-	assert_string_equal(text, "\xef\xbf\xbd 2\n\\x1b[31m 1\na\\x00b 1\n");
+	assert_string_equal(text, "\\xff 1\n\\xfe 1\n\\x1b[31m 1\na\\x00b 1\n");
 	free(text);
 	profile_destroy(p);
 }
@@ -320,7 +325,7 @@ TEST(hostile_names_stay_one_frame)
 	assert_null(builder_finish(b, &p));
 	char *text = write_text(p, false);
 	assert_string_equal(
-		text, "\\x23c 1\na\\x3bb;#c;x\\x0ay;[unknown];[unknown] 2\n[no stack] 3\n");
+		text, "\\x23c 1\na\\x3bb;#c;x\\x0ay;[unknown];\\x20  2\n[no stack] 3\n");
 	free(text);
 	profile_destroy(p);
 }
@@ -415,6 +420,94 @@ TEST(random_texts)
 	strbuf_deinit(&text);
 }
 
+/* A profile of one stack for each name, in that module; "": none. */
+static struct profile *profile_of_names(const struct str *names, size_t count, const char *module)
+{
+	struct builder *b = builder_create();
+	object_id object = {NO_ID};
+	struct profile *p;
+
+	(void)builder_metric(b, STR("samples"), STR("count"));
+	if (*module)
+		object = builder_object(b, str_from(module), STR(""), OBJECT_USER);
+	for (size_t i = 0; i < count; i++) {
+		function_id f =
+			builder_function(b, builder_string(b, names[i]), object, (string_id){0}, 0);
+		frame_id frame = builder_frame(b, f, (string_id){0}, 0, false, 0);
+
+		builder_weight(b, builder_stack(b, (stack_id){0}, frame), (int64_t[]){5}, 5);
+	}
+	assert_null(builder_finish(b, &p));
+	return p;
+}
+
+/* Writes the profile, and reads the same names back; its folded text must recognize itself. */
+static void expect_names_back(const struct str *names, size_t count, const char *module)
+{
+	struct profile *p = profile_of_names(names, count, module), *q = NULL;
+	char *text = write_text(p, true);
+	struct error *err = try_read(str_from(text), NULL, &q);
+
+	if (err)
+		fail_msg("%s\n%s", err->message, text);
+	assert_int_equal(q->metric_count, 1);
+	assert_int_equal(q->note_count, 0);
+	assert_int_equal(q->function_count, p->function_count);
+	for (size_t i = 0; i < count; i++) {
+		struct str name = profile_string(q, q->functions[i].name);
+
+		if (!str_equal(name, names[i]))
+			fail_msg("%s: '%s' was '%s'", text, name.data, names[i].data);
+		assert_true(str_equal(profile_module(q, q->functions[i].object), str_from(module)));
+	}
+	free(text);
+	profile_destroy(p);
+	profile_destroy(q);
+}
+
+TEST(any_name_comes_back)
+{
+	const struct str names[] = {STR("a;b c\nd"), STR(" "), STR("  x "), STR("#c"), STR("[x]"),
+		STR("List`1[X].Add(!0)"), STR("Select``2(a, b)"), STR("`"), STR("``1"), STR("1"),
+		STR("1`2`x"), STR("a`1\n"), STR("a`1\xff"), STR("a`0"), STR("a`1_"), STR("\\"),
+		STR("\\x3b"), STR("\\x41"), STR("\\u{200b}"), STR("\\\\x0a"), STR("\xe2\x80\x8b"),
+		STR("\xc2\x85"), STR("\xc3"), STR("Thread 1"), STR("@[x]: 3"), STR("\t"),
+		STR("a\r")};
+	const struct str numbers[] = {STR("f 1"), STR("g -2.5")};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		expect_names_back(&names[i], 1, "");
+		expect_names_back(&names[i], 1, "lib`1.so");
+	}
+	expect_names_back(names, ARRAY_SIZE(names), "");
+	expect_names_back(names, ARRAY_SIZE(names), "a;\\x3b`");
+	/* As a difference looks; only its first line has to be unlike one. */
+	expect_names_back(numbers, ARRAY_SIZE(numbers), "");
+	struct profile *p = profile_of_names(numbers, ARRAY_SIZE(numbers), "");
+	char *text = write_text(p, true);
+	assert_string_equal(text, "f\\x201 5\ng -2.5 5\n");
+	free(text);
+	profile_destroy(p);
+}
+
+/* Names of random bytes, with many of those that mean something. */
+TEST(random_names_come_back)
+{
+	static const char marks[] = "` ;\\x123ab3b60u{}20#\n\xe2\x80\x8b";
+	struct random r = random_from(9);
+
+	for (int round = 0; round < 2000; round++) {
+		char bytes[12];
+		size_t size = random_below(&r, sizeof(bytes)) + 1;
+
+		for (size_t i = 0; i < size; i++)
+			bytes[i] = random_below(&r, 8) ? marks[random_below(&r, sizeof(marks))]
+						       : (char)random_below(&r, 256);
+		struct str name = {bytes, size};
+		expect_names_back(&name, 1, round % 2 ? "m" : "");
+	}
+}
+
 /* Writing what was read changes nothing, order included. */
 TEST(write_and_read_again)
 {
@@ -432,10 +525,8 @@ TEST(write_and_read_again)
 			q = read_text(str_from(once));
 			assert_true(q->total[0] == p->total[p->default_metric.i]);
 			assert_int_equal(q->note_count, 0);
-			/* Without modules, a '`' in a name is taken for one. */
 			char *twice = write_text(q, modules);
-			if (modules || !shape.hostile)
-				assert_string_equal(once, twice);
+			assert_string_equal(once, twice);
 			free(twice);
 			free(once);
 			profile_destroy(q);
@@ -468,6 +559,8 @@ int main(void)
 		cmocka_unit_test(deep_stacks),
 		cmocka_unit_test(prefixes),
 		cmocka_unit_test(random_texts),
+		cmocka_unit_test(any_name_comes_back),
+		cmocka_unit_test(random_names_come_back),
 		cmocka_unit_test(write_and_read_again),
 	};
 

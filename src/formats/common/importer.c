@@ -58,6 +58,17 @@ void bad_lines_append(struct bad_lines *lines, const struct bad_lines *next, uin
 	lines->count += next->count;
 }
 
+struct error *bad_lines_refuse(
+	const struct bad_lines *lines, uint64_t good, const char *name, const char *what)
+{
+	if (lines->count <= good)
+		return NULL;
+	return error_new(ERROR_INPUT,
+		"%s: line %llu is malformed, as are %llu of its %llu lines: not %s", name,
+		(unsigned long long)lines->told[0], (unsigned long long)lines->count,
+		(unsigned long long)(lines->count + good), what);
+}
+
 void bad_lines_note(const struct bad_lines *lines, struct builder *b)
 {
 	struct strbuf numbers = {0};

@@ -60,6 +60,12 @@ struct bad_lines {
 void bad_lines_add(struct bad_lines *lines, uint64_t line_number);
 /* Adds those of the next part of the text, whose numbers there begin again at 1 after `before`. */
 void bad_lines_append(struct bad_lines *lines, const struct bad_lines *next, uint64_t before);
+/*
+ * The refusal of a text that is malformed in more than half of its lines, so that the rest tells
+ * nothing; NULL: it is not.  good: lines that are not; what: "folded stacks".
+ */
+must_use struct error *bad_lines_refuse(
+	const struct bad_lines *lines, uint64_t good, const char *name, const char *what);
 /* Adds a note of them, if there are any. */
 void bad_lines_note(const struct bad_lines *lines, struct builder *b);
 

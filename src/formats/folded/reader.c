@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "base/compiler.h"
+#include "base/escape.h"
 #include "base/jobs.h"
 #include "base/vec.h"
 #include "model/merge.h"
@@ -201,23 +202,34 @@ static bool is_skipped(struct str line)
 	return (line.size && line.data[0] == '#') || strip_end(line).size == 0;
 }
 
+/* A part of a frame without its escapes, which is in buffer if it has any. */
+static struct str unescaped(struct str text, struct strbuf *buffer)
+{
+	if (memchr(text.data, '\\', text.size) == NULL)
+		return text;
+	strbuf_clear(buffer);
+	unescape_folded(buffer, text);
+	return strbuf_str(buffer);
+}
+
 /* Makes the frame of a text seen for the first time. */
 static frame_id frame_new(struct builder *b, struct str text)
 {
+	size_t blanks = 0, module = folded_module_size(text);
 	object_id object = {NO_ID};
-	size_t blanks = 0;
+	struct strbuf buffer = {0};
 
 	while (blanks < text.size && text_is_blank(text.data[blanks]))
 		blanks++;
 	if (blanks == text.size)
 		text = STR("[unknown]");
-	const char *tick = memchr(text.data, '`', text.size);
-	if (tick && tick > text.data && tick + 1 < text.data + text.size) {
-		struct str module = {text.data, (size_t)(tick - text.data)};
-		object = object_of_module(b, module);
-		text = (struct str){tick + 1, text.size - module.size - 1};
+	if (module) {
+		object = object_of_module(b, unescaped((struct str){text.data, module}, &buffer));
+		text = (struct str){text.data + module + 1, text.size - module - 1};
 	}
-	return frame_of_name(b, builder_string(b, text), object, 0);
+	frame_id frame = frame_of_name(b, builder_string(b, unescaped(text, &buffer)), object, 0);
+	strbuf_deinit(&buffer);
+	return frame;
 }
 
 static frame_id frame_of(struct folded *f, struct span text)
@@ -537,7 +549,7 @@ static struct error *read_lines(struct folded *f, const struct reader_input *inp
 	if (f->good == 0)
 		return error_new(ERROR_INPUT, "%s: contains no folded stack", name);
 	add_notes(f);
-	return NULL;
+	return bad_lines_refuse(&f->bad, f->good, name, "folded stacks");
 }
 
 static struct error *folded_read(const struct reader_input *input, struct builder *builder)

@@ -677,6 +677,10 @@ static struct error *finish(struct perf_script *p, const char *name, size_t inpu
 			name, (unsigned long long)p->bad.told[0]);
 	if (p->rows.count == 0)
 		return error_new(ERROR_INPUT, "%s: no sample of perf script is in it", name);
+	struct error *err = bad_lines_refuse(
+		&p->bad, p->line_number - p->bad.count, name, "the text of perf script");
+	if (err)
+		return err;
 	perf_rows_finish(&p->rows, &p->tasks, input_size);
 	add_notes(p);
 	return NULL;
