@@ -112,6 +112,36 @@ TEST(test_slices)
 	strbuf_deinit(&t);
 }
 
+/* A ProcessTree names what nothing has named before it; there are more than fit in a first array. */
+TEST(test_process_tree)
+{
+	enum { TASKS = 40 };
+	struct strbuf t = {0};
+	size_t packet = begin_packet(&t, 0, 1, 0), tree = proto_begin(&t, 2), task;
+
+	for (uint64_t i = 1; i <= TASKS; i++) {
+		task = proto_begin(&t, 1), proto_put_varint(&t, 1, i);
+		proto_put_string(&t, 3, STR("/bin/program")), proto_end(&t, task);
+		task = proto_begin(&t, 2), proto_put_varint(&t, 1, 100 + i);
+		proto_put_string(&t, 2, STR("worker")), proto_put_varint(&t, 3, i);
+		proto_end(&t, task);
+	}
+	proto_end(&t, tree), proto_end(&t, packet);
+	for (uint64_t i = 1; i <= TASKS; i++)
+		put_thread(&t, i, i, 100 + i, "");
+	put_simple(&t, 1000, BEGIN, 1, "a");
+	put_simple(&t, 1010, END, 1, NULL);
+	struct profile *p = read_trace(&t);
+	assert_int_equal(p->thread_count, TASKS);
+	for (uint32_t i = 0; i < TASKS; i++) {
+		string_id process = p->processes[p->threads[i].process.i].name;
+		assert_true(str_equal(profile_string(p, p->threads[i].name), STR("worker")));
+		assert_true(str_equal(profile_string(p, process), STR("program")));
+	}
+	profile_destroy(p);
+	strbuf_deinit(&t);
+}
+
 /* Names are of a sequence, and of its state since that was cleared. */
 TEST(test_interned)
 {
@@ -455,6 +485,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_slices),
+		cmocka_unit_test(test_process_tree),
 		cmocka_unit_test(test_interned),
 		cmocka_unit_test(test_clocks),
 		cmocka_unit_test(test_cut),

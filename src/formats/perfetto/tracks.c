@@ -124,8 +124,11 @@ static void read_tree_process(struct perfetto *f, struct cursor c)
 		else if (field.number == TREE_PROCESS_COMMAND && name.i == 0)
 			name = builder_string(f->chrome.builder, str_base_name(field.bytes));
 	}
-	if (pid >= 0 && name.i)
-		f->chrome.processes.data[chrome_process_at(&f->chrome, pid)].name = name;
+	if (pid >= 0 && name.i) {
+		/* A new process moves `processes.data`. */
+		uint32_t process = chrome_process_at(&f->chrome, pid);
+		f->chrome.processes.data[process].name = name;
+	}
 }
 
 static void read_tree_thread(struct perfetto *f, struct cursor c)
@@ -142,8 +145,10 @@ static void read_tree_thread(struct perfetto *f, struct cursor c)
 		else if (field.number == TREE_THREAD_TGID)
 			pid = (int32_t)field.value;
 	}
-	if (pid >= 0 && tid >= 0 && name.i)
-		f->chrome.threads.data[chrome_thread_at(&f->chrome, pid, tid)].name = name;
+	if (pid >= 0 && tid >= 0 && name.i) {
+		uint32_t thread = chrome_thread_at(&f->chrome, pid, tid);
+		f->chrome.threads.data[thread].name = name;
+	}
 }
 
 void perfetto_read_tree(struct perfetto *f, const struct proto_field *message)
