@@ -20,6 +20,7 @@
 #include "base/alloc.h"
 #include "base/vec.h"
 #include "obj/cfi.h"
+#include "unwind/heuristics/bp_chain.h"
 #include "unwind/heuristics/guess.h"
 #include "unwind/heuristics/lost_bp.h"
 #include "unwind/history.h"
@@ -65,6 +66,7 @@ struct walk {
 	struct unwind_regs regs; /* of the frame at hand */
 	uint32_t flags;		 /* of the frame at hand */
 	unsigned int stack_switches;
+	struct bp_chain chain;
 	struct unwind_stack *stack;
 };
 
@@ -293,11 +295,12 @@ static enum step step_by_guess(struct walk *w, const struct place *place)
 	if (place->object == UINT32_MAX && !interrupted)
 		return STEP_NO_RULE;
 	w->walker->counts.heuristic_steps++;
-	enum step step =
-		guess_step(&w->walker->returns, w->space, interrupted, &w->regs, w->memory);
+	enum step step = guess_step(
+		&w->walker->returns, &w->chain, w->space, interrupted, &w->regs, w->memory);
 
 	if (step == STEP_NO_RULE && regain_bp(w, place, FRAME_RETURN_OFFSET))
-		step = guess_step(&w->walker->returns, w->space, interrupted, &w->regs, w->memory);
+		step = guess_step(
+			&w->walker->returns, &w->chain, w->space, interrupted, &w->regs, w->memory);
 	if (step == STEP_CALLER)
 		note_guess(w);
 	return step;
@@ -426,10 +429,34 @@ static bool rule_base(const struct walk *w, const struct cfi_rule *rule, uint64_
 	       unwind_memory_read(w->memory, *base + (uint64_t)(int64_t)rule->origin, base);
 }
 
-/* The result of a rule derived from the code. */
-enum code_rule { CODE_RULE_HOLDS, CODE_RULE_FAILS, CODE_RULE_NO_MEMORY };
+/* The caller's frame pointer by a rule. False: unknown. */
+static bool rule_bp(const struct walk *w, const struct cfi_rule *rule, uint64_t cfa, uint64_t *bp)
+{
+	uint64_t va = cfa + (uint64_t)(int64_t)rule->bp_offset;
 
-/* The rule holds if it finds a return address. */
+	*bp = w->regs.value[UNWIND_REG_BP];
+	if (rule->bp_offset == 0 || va < w->regs.value[UNWIND_REG_SP])
+		return unwind_regs_know(&w->regs, UNWIND_REG_BP);
+	return unwind_memory_read(w->memory, va, bp);
+}
+
+/* Whether a frame can return to an address without a call, by the frame pointers outside. */
+static bool is_enclosed(
+	struct walk *w, const struct cfi_rule *rule, uint64_t cfa, uint64_t return_va)
+{
+	uint64_t bp;
+
+	return rule_bp(w, rule, cfa, &bp) && bp_chain_holds(&w->chain, &w->walker->returns,
+						     w->space, w->memory, return_va, cfa, bp);
+}
+
+/* The result of a rule derived from the code. */
+enum code_rule { CODE_RULE_HOLDS, CODE_RULE_LIKELY, CODE_RULE_FAILS, CODE_RULE_NO_MEMORY };
+
+/*
+ * The rule holds if it finds a return address.  It is likely if frame pointers show that the
+ * address may be one.
+ */
 static enum code_rule try_code_rule(struct walk *w, const struct cfi_rule *rule)
 {
 	uint64_t cfa, return_va;
@@ -443,7 +470,9 @@ static enum code_rule try_code_rule(struct walk *w, const struct cfi_rule *rule)
 		return CODE_RULE_FAILS;
 	if (!unwind_memory_read(w->memory, cfa - 8, &return_va))
 		return CODE_RULE_NO_MEMORY;
-	return is_return_address(w, return_va) ? CODE_RULE_HOLDS : CODE_RULE_FAILS;
+	if (is_return_address(w, return_va))
+		return CODE_RULE_HOLDS;
+	return is_enclosed(w, rule, cfa, return_va) ? CODE_RULE_LIKELY : CODE_RULE_FAILS;
 }
 
 /* Whether a different rule than the place's holds, which then becomes the place's. */
@@ -494,6 +523,11 @@ static enum step step_by_code(struct walk *w, const struct place *place)
 		return STEP_NO_MEMORY;
 	if (result == CODE_RULE_HOLDS || other_rule_holds(w, place))
 		return step_by_held_rule(w, place);
+	if (result == CODE_RULE_LIKELY) {
+		w->walker->counts.heuristic_steps++;
+		note_guess(w);
+		return step_by_held_rule(w, place);
+	}
 	return finish_step(w, step_by_guess(w, place), w->regs.value[UNWIND_REG_SP], 0);
 }
 

@@ -7,6 +7,9 @@
  * 2. One that has just saved bp: bp is at sp, the return address above it.
  * 3. One with a frame pointer: both are at bp.
  *
+ * An address in generated code that follows no call is also accepted if a chain of frame pointers
+ * encloses it (heuristics/bp_chain.h); for 1 and 3, only if no address after a call is found.
+ *
  * All are guesses, and marked as such; rules derived from the code (unwind/live_rules.h) are tried
  * first.  A frame that made a call can only be of the third kind.  The psABI's convention that bp
  * is 0 in the outermost frame (section 3.4.1) ends the stack there, and nowhere else.
@@ -15,15 +18,25 @@
 
 struct guess {
 	struct return_cache *cache;
+	struct bp_chain *chain;
 	const struct unwind_space *space;
 	struct unwind_regs *regs;
 	struct unwind_memory *memory;
 };
 
-static bool read_return_address(struct guess *g, uint64_t va, uint64_t *return_va)
+/* What shows that an address is a return address. */
+enum evidence { EVIDENCE_CALL, EVIDENCE_CHAIN };
+
+/* Whether a frame with the caller's frame pointer bp can return to the address at va. */
+static bool read_return_address(
+	struct guess *g, uint64_t va, uint64_t bp, enum evidence evidence, uint64_t *return_va)
 {
-	return unwind_memory_read(g->memory, va, return_va) &&
-	       return_address_is_plausible(g->cache, g->space, g->memory, *return_va);
+	if (!unwind_memory_read(g->memory, va, return_va))
+		return false;
+	if (evidence == EVIDENCE_CHAIN)
+		return bp_chain_holds(
+			g->chain, g->cache, g->space, g->memory, *return_va, va + 8, bp);
+	return return_address_is_plausible(g->cache, g->space, g->memory, *return_va);
 }
 
 static void step_out(struct guess *g, uint64_t return_va, uint64_t sp, uint64_t bp)
@@ -35,44 +48,60 @@ static void step_out(struct guess *g, uint64_t return_va, uint64_t sp, uint64_t 
 	g->regs->known &= UNWIND_BIT_BP | UNWIND_BIT_SP | UNWIND_BIT_PC;
 }
 
-static bool step_by_sp(struct guess *g)
+static bool step_by_sp(struct guess *g, enum evidence evidence)
+{
+	uint64_t sp = g->regs->value[UNWIND_REG_SP], bp = g->regs->value[UNWIND_REG_BP];
+	uint64_t return_va;
+
+	if (!read_return_address(g, sp, bp, evidence, &return_va))
+		return false;
+	step_out(g, return_va, sp + 8, bp);
+	return true;
+}
+
+static bool step_by_saved_bp(struct guess *g)
 {
 	uint64_t sp = g->regs->value[UNWIND_REG_SP], bp = g->regs->value[UNWIND_REG_BP];
 	uint64_t return_va, saved_bp;
 
-	if (read_return_address(g, sp, &return_va)) {
-		step_out(g, return_va, sp + 8, bp);
-		return true;
-	}
-	if (unwind_memory_read(g->memory, sp, &saved_bp) && saved_bp == bp &&
-		read_return_address(g, sp + 8, &return_va)) {
-		step_out(g, return_va, sp + 16, bp);
-		return true;
-	}
-	return false;
+	if (!unwind_memory_read(g->memory, sp, &saved_bp) || saved_bp != bp ||
+		!(read_return_address(g, sp + 8, bp, EVIDENCE_CALL, &return_va) ||
+			read_return_address(g, sp + 8, bp, EVIDENCE_CHAIN, &return_va)))
+		return false;
+	step_out(g, return_va, sp + 16, bp);
+	return true;
 }
 
-static bool step_by_bp(struct guess *g)
+static bool step_by_bp(struct guess *g, enum evidence evidence)
 {
 	uint64_t bp = g->regs->value[UNWIND_REG_BP], saved_bp, return_va;
 
 	if (!unwind_regs_know(g->regs, UNWIND_REG_BP) || bp < g->regs->value[UNWIND_REG_SP] ||
 		(bp & 7) || !unwind_memory_read(g->memory, bp, &saved_bp) ||
-		!read_return_address(g, bp + 8, &return_va))
+		!read_return_address(g, bp + 8, saved_bp, evidence, &return_va))
 		return false;
 	step_out(g, return_va, bp + 16, saved_bp);
 	return true;
 }
 
-enum step guess_step(struct return_cache *cache, const struct unwind_space *space, bool interrupted,
-	struct unwind_regs *regs, struct unwind_memory *memory)
+static bool step_by_layout(struct guess *g, bool interrupted)
 {
-	struct guess g = {cache, space, regs, memory};
+	if (interrupted && (step_by_sp(g, EVIDENCE_CALL) || step_by_saved_bp(g)))
+		return true;
+	return step_by_bp(g, EVIDENCE_CALL) || (interrupted && step_by_sp(g, EVIDENCE_CHAIN)) ||
+	       step_by_bp(g, EVIDENCE_CHAIN);
+}
+
+enum step guess_step(struct return_cache *cache, struct bp_chain *chain,
+	const struct unwind_space *space, bool interrupted, struct unwind_regs *regs,
+	struct unwind_memory *memory)
+{
+	struct guess g = {cache, chain, space, regs, memory};
 
 	/* All layouts assume calls that push the return address. */
 	if (arch_has_link_register(space->arch))
 		return STEP_NO_RULE;
-	if ((interrupted && step_by_sp(&g)) || step_by_bp(&g))
+	if (step_by_layout(&g, interrupted))
 		return STEP_CALLER;
 	if (!interrupted && unwind_regs_know(regs, UNWIND_REG_BP) &&
 		regs->value[UNWIND_REG_BP] == 0)

@@ -3,6 +3,7 @@
 
 /* Steps out of code without unwind rules.  Private to the walker. */
 
+#include "unwind/heuristics/bp_chain.h"
 #include "unwind/return_address.h"
 #include "unwind/step.h"
 
@@ -10,7 +11,8 @@
  * Steps out of a frame without rules. interrupted: its pc is not a return address, so it may be at
  * any point of a function.
  */
-enum step guess_step(struct return_cache *cache, const struct unwind_space *space, bool interrupted,
-	struct unwind_regs *regs, struct unwind_memory *memory);
+enum step guess_step(struct return_cache *cache, struct bp_chain *chain,
+	const struct unwind_space *space, bool interrupted, struct unwind_regs *regs,
+	struct unwind_memory *memory);
 
 #endif
