@@ -235,28 +235,39 @@ TEST(test_cost)
 }
 
 /*
- * A hostile stack: a call at each second frame, and past it a chain that breaks only at its end.
- * Each could be followed all the way again.
+ * A hostile stack: each frame seems to lead to a long chain, which breaks at its end, and has a
+ * frame pointer to the next as well.
  */
 TEST(test_broken_chains)
 {
-	/* pop %rbp; ret: a rule that leads on, to the next word */
-	static const uint8_t exit[] = {0x5d, 0xc3};
+	enum { FRAMES = 150, CHAIN = 1000 };
+	/* add $8,%rsp; pop %rbp; ret */
+	static const uint8_t exit[] = {0x48, 0x83, 0xc4, 8, 0x5d, 0xc3};
 	struct chained c;
-	enum { FRAMES = 400 };
 
 	init(&c);
 	c.s.memory.high_va = c.s.memory.low_va;
 	c.s.memory.read = read_word;
 	memcpy(c.made + FN_ENTRY + 6, exit, sizeof(exit));
-	for (size_t i = 0; i < FRAMES; i++)
-		put_frame(&c, 2 * i, word_va(1000), made_va(FN_ENTRY + 6));
-	for (size_t i = 0; i < FRAMES; i++)
-		put_frame(&c, 1000 + 2 * i, word_va(1002 + 2 * i), made_va(FN_INTERPRETER + 6));
-	fake_stack_set(&c.s, made_va(FN_ENTRY + 6), word_va(0), word_va(1000));
+	for (size_t i = 0; i < 5 * FRAMES; i += 5) {
+		put_frame(&c, i + 1, word_va(CHAIN), made_va(FN_INTERPRETER + 6));
+		put_frame(&c, i + 3, word_va(i + 8), made_va(FN_ENTRY + 6));
+	}
+	for (size_t i = CHAIN; i < CHAIN + 2 * FRAMES; i += 2)
+		put_frame(&c, i, word_va(i + 2), made_va(FN_INTERPRETER + 6));
+	put_frame(&c, CHAIN + 2 * FRAMES, 0, 0);
+	fake_stack_set(&c.s, made_va(FN_ENTRY + 6), word_va(0), word_va(3));
 	fake_stack_walk(&c.s, NULL);
-	assert_true(c.s.stack.end != UNWIND_ROOT);
-	assert_true(c.reads < 40 * FRAMES);
+	assert_int_equal(c.s.stack.end, UNWIND_NO_RULE);
+	assert_int_equal(c.s.stack.count, FRAMES + 1);
+	assert_true(c.reads < 30 * FRAMES);
+	/* If the chain does not break, then each frame leaves the one before. */
+	put_frame(&c, CHAIN + 2 * FRAMES, 0, code_va(FN_END + 6));
+	c.reads = 0;
+	fake_stack_walk(&c.s, NULL);
+	assert_int_equal(c.s.stack.end, UNWIND_ROOT);
+	assert_int_equal(c.s.stack.count, FRAMES + 3);
+	assert_true(c.reads < 30 * FRAMES);
 	fake_stack_deinit(&c.s);
 }
 
