@@ -53,6 +53,7 @@ struct certificate certificate_of(const struct profile *p)
 		return c;
 	find(&c, CERTIFICATE_LOST, lost_part(s), CERTIFICATE_LOST_MAX);
 	find(&c, CERTIFICATE_CUT, part_of(s->critical, s->counted), CERTIFICATE_CUT_MAX);
+	c.guessed = part_of(s->guessed, s->counted);
 	find(&c, CERTIFICATE_ACCOUNT, account_part(p), CERTIFICATE_ACCOUNT_MAX);
 	return c;
 }
@@ -63,6 +64,22 @@ bool certificate_is_fit(const struct certificate *c)
 		if (c->has[i])
 			return false;
 	return true;
+}
+
+/* What makes stacks whole depends on why they are not. */
+static const char *cut_text(const struct certificate *c, struct arena *arena)
+{
+	double part = c->part[CERTIFICATE_CUT];
+
+	if (c->guessed <= part - c->guessed)
+		return arena_printf(arena,
+			"%.1f%% of its stacks are truncated or guessed: its notes say why, and "
+			"sonde doctor what this machine allows",
+			100 * part);
+	return arena_printf(arena,
+		"%.1f%% of its stacks are guessed or truncated: a jitdump makes the callers of "
+		"generated code certain (node --perf-prof)",
+		100 * part);
 }
 
 static const char *flaw_text(
@@ -77,11 +94,7 @@ static const char *flaw_text(
 			"lower rate (-F)",
 			percent);
 	case CERTIFICATE_CUT:
-		return arena_printf(arena,
-			"%.1f%% of its stacks are cut or guessed: sonde doctor says what makes "
-			"them "
-			"whole",
-			percent);
+		return cut_text(c, arena);
 	case CERTIFICATE_ACCOUNT:
 		return arena_printf(arena,
 			"its samples are %.1f%% off the CPU time that the system accounts: record "

@@ -28,6 +28,7 @@ struct certificate {
 	bool is_known; /* false: the source does not say; then it has no flaws */
 	bool has[CERTIFICATE_FLAWS];
 	double part[CERTIFICATE_FLAWS]; /* compared with the bound; CERTIFICATE_FEW: samples */
+	double guessed;			/* of CERTIFICATE_CUT's part: stacks with guessed callers */
 };
 
 struct certificate certificate_of(const struct profile *p);

@@ -94,6 +94,7 @@ static struct stats_metric *stats_metrics(const struct selection *s, struct aren
 struct quality {
 	bool is_foreign;  /* its leaf is in no known function */
 	bool is_critical; /* it is truncated, or some of its callers are guessed */
+	bool is_guessed;  /* the latter */
 };
 
 /* Readers use this name for code that they cannot name. */
@@ -102,11 +103,15 @@ static struct quality frame_quality(const struct profile *p, uint32_t stack)
 	const struct frame *frame = &p->frames[p->stack_frame[stack].i];
 	const struct function *f = &p->functions[frame->function.i];
 	struct str name = profile_string(p, f->name);
-	bool is_cut = f->object.i == NO_ID &&
-		      (str_equal(name, STR("[truncated]")) || str_equal(name, STR("[guessed]")));
+	bool is_guess = f->object.i == NO_ID && str_equal(name, STR("[guessed]"));
+	bool is_cut = f->object.i == NO_ID && str_equal(name, STR("[truncated]"));
 
 	return (struct quality){
-		is_cut || name.size == 0 || str_equal(name, STR("[unknown]")), is_cut};
+		.is_foreign =
+			is_cut || is_guess || name.size == 0 || str_equal(name, STR("[unknown]")),
+		.is_critical = is_cut || is_guess,
+		.is_guessed = is_guess,
+	};
 }
 
 /* How many of the samples with a quality there are, and how many of these are shown. */
@@ -132,26 +137,34 @@ static void sampling_judge(struct profile_stats *s, const struct selection *sele
 {
 	const struct profile *p = selection->profile;
 	struct quality *quality = xcalloc(p->stack_count, sizeof(*quality));
-	struct judged foreign = {0}, critical = {0};
+	struct judged foreign = {0}, critical = {0}, guessed = {0};
 
 	for (uint32_t i = 1; i < p->stack_count; i++) {
 		quality[i] = frame_quality(p, i);
-		quality[i].is_critical |= quality[profile_stack_parent(p, i)].is_critical;
+		const struct quality *parent = &quality[profile_stack_parent(p, i)];
+
+		/* A stack that is truncated and guessed counts as truncated. */
+		quality[i].is_guessed =
+			parent->is_critical ? parent->is_guessed : quality[i].is_guessed;
+		quality[i].is_critical |= parent->is_critical;
 		if (quality[i].is_foreign)
 			judged_add(&foreign, selection, i);
 		if (quality[i].is_critical)
 			judged_add(&critical, selection, i);
+		if (quality[i].is_guessed)
+			judged_add(&guessed, selection, i);
 	}
 	free(quality);
 	s->foreign = judged_shown(&foreign, s->foreign);
 	s->critical = judged_shown(&critical, s->critical);
+	s->guessed = judged_shown(&guessed, s->guessed);
 }
 
 /* The samples that filters keep. */
 static void sampling_filter(struct profile_stats *s, const struct selection *selection)
 {
 	if (selection->row_samples == NULL) {
-		s->counted = s->excluded = s->foreign = s->critical = UNKNOWN;
+		s->counted = s->excluded = s->foreign = s->critical = s->guessed = UNKNOWN;
 		return;
 	}
 	s->counted = selection_shown_samples(selection);

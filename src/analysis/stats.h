@@ -19,10 +19,10 @@ struct stats {
 	/*
 	 * As given by the source; unknown ones are UINT64_MAX. If the source lacks them, the
 	 * duration comes from the samples' times and the interval from the CPU time and the count.
-	 * Under filters, counted, foreign and critical are of the shown samples, and excluded
-	 * counts those that WHEN left out (foreign and critical are known if the profile's stacks
-	 * give the source's figures without filters); expected, lost, duration and CPU time remain
-	 * those of the recording.
+	 * Under filters, counted, foreign, critical and guessed are of the shown samples, and
+	 * excluded counts those that WHEN left out (foreign, critical and guessed are known if the
+	 * profile's stacks give the source's figures without filters); expected, lost, duration and
+	 * CPU time remain those of the recording.
 	 */
 	struct profile_stats sampling;
 	/* Of the whole recording. */

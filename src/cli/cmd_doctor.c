@@ -136,6 +136,18 @@ static enum verdict look_exact(
 	return VERDICT_LIMITED;
 }
 
+/* Depends on the program, not the machine. */
+static enum verdict look_generated(
+	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
+{
+	(void)a;
+	snprintf(text, size,
+		"code made at run time (Java, JavaScript) has no unwind rules: its callers are "
+		"likely, marked [guessed]");
+	*remedy = "a jitdump from the program: node --perf-prof";
+	return VERDICT_LIMITED;
+}
+
 static enum verdict look_rate(
 	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
 {
@@ -244,6 +256,7 @@ static const struct check checks[] = {
 	{"ring buffers", look_rings, true},
 	{"deep stacks", look_memory, false},
 	{"exact stacks", look_exact, true},
+	{"generated code", look_generated, false},
 	{"wakers", look_wakers, true},
 	{"sample rate", look_rate, true},
 	{"attaching", look_attaching, true},

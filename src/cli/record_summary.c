@@ -260,14 +260,20 @@ static const struct {
 	{CAPTURE_TRUNCATED_CORRUPT, "corrupt"},
 	{CAPTURE_TRUNCATED_DEPTH, "too deep"},
 	{CAPTURE_TRUNCATED_32BIT, "in 32-bit programs"},
-	{CAPTURE_GUESSED_STACKS, "with a guessed caller"},
 };
 
 static void say_truncated(const struct recorder_result *r, struct strbuf *line)
 {
+	uint64_t guessed = r->counters[CAPTURE_GUESSED_STACKS];
 	const char *separator = ": ";
 
-	count_put(line, r->truncated, "truncated stack");
+	if (guessed && guessed == r->truncated) {
+		count_put(line, guessed, "stack");
+		strbuf_add(line, STR(" with a guessed caller, none truncated"));
+		say(line);
+		return;
+	}
+	count_put(line, r->truncated - guessed, "truncated stack");
 	for (size_t i = 0; i < ARRAY_SIZE(truncation_causes); i++) {
 		uint64_t count = r->counters[truncation_causes[i].counter];
 
@@ -277,6 +283,11 @@ static void say_truncated(const struct recorder_result *r, struct strbuf *line)
 		number_put(line, count);
 		strbuf_printf(line, " %s", truncation_causes[i].cause);
 		separator = ", ";
+	}
+	if (guessed) {
+		strbuf_add(line, STR("; "));
+		count_put(line, guessed, "stack");
+		strbuf_add(line, STR(" with a guessed caller"));
 	}
 	say(line);
 }

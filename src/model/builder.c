@@ -11,7 +11,7 @@
 #include "model/builder_state.h"
 
 static const struct profile_stats stats_unknown = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
-	UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+	UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
 
 struct builder *builder_create(void)
 {

@@ -32,7 +32,7 @@ static void copy_ticks(struct import *im, const bool *kept)
 
 static void forget_whole(struct profile_stats *stats)
 {
-	stats->expected = stats->foreign = stats->critical = UINT64_MAX;
+	stats->expected = stats->foreign = stats->critical = stats->guessed = UINT64_MAX;
 	stats->cpu_ns = UINT64_MAX;
 }
 

@@ -29,6 +29,7 @@ const struct stat_field stat_fields[] = {
 	STAT(cpu_ns),
 	STAT(interval_ns),
 	STAT(interval_asked_ns),
+	STAT(guessed),
 	{NULL, 0},
 };
 

@@ -201,12 +201,13 @@ struct profile_stats {
 	uint64_t expected; /* by the clock */
 	uint64_t lost;
 	uint64_t foreign;  /* samples whose leaf belongs to no known function */
-	uint64_t critical; /* samples whose stack could not be walked to its root */
+	uint64_t critical; /* samples whose stack is truncated, or has guessed callers */
 	uint64_t excluded; /* by WHEN */
 	uint64_t duration_ns;
 	uint64_t cpu_ns;	    /* that the target used */
 	uint64_t interval_ns;	    /* between samples, as achieved */
 	uint64_t interval_asked_ns; /* the same as it was asked for */
+	uint64_t guessed;	    /* the critical ones that have guessed callers */
 };
 
 /* The figures of struct profile_stats by name, for code that treats all alike. */

@@ -52,7 +52,7 @@ struct recorder_result {
 	uint64_t thinned;     /* samples dropped because the recorder fell behind; others represent
 			       them */
 	uint64_t walked;      /* stacks of samples and of waiting threads */
-	uint64_t truncated;   /* truncated stacks among them */
+	uint64_t truncated;   /* truncated and guessed stacks among them */
 	uint64_t threads;     /* total number that ran */
 	size_t children_left; /* processes of the target that still run after its end */
 	bool stopped;	      /* sampling stopped because the file could no longer be written */

@@ -39,6 +39,19 @@ static void add_count(struct strbuf *out, uint64_t count, const char *what)
 	strbuf_printf(out, " %s", what);
 }
 
+/* Truncated and guessed stacks, apart if the source tells them apart. */
+static void add_critical(struct strbuf *out, const struct profile_stats *stats)
+{
+	uint64_t critical = stats->critical, guessed = stats->guessed;
+
+	if (guessed == UINT64_MAX || guessed > critical) {
+		add_count(out, critical, "truncated");
+		return;
+	}
+	add_count(out, critical == UINT64_MAX ? critical : critical - guessed, "truncated");
+	add_count(out, guessed, "guessed");
+}
+
 static void add_samples(struct strbuf *out, const struct profile_stats *stats)
 {
 	bool has_due = stats->expected != UINT64_MAX;
@@ -64,7 +77,7 @@ const char *brief_recording_of(const struct profile *profile, struct arena *aren
 
 	add_samples(&counts, &profile->stats);
 	add_count(&counts, profile->stats.lost, "lost");
-	add_count(&counts, profile->stats.critical, "truncated");
+	add_critical(&counts, &profile->stats);
 	const char *line = arena_printf(arena, "%s%s%s%s%s", verdict, counts.size ? ": " : "",
 		counts.size ? counts.data : "", flaw ? "; " : "", flaw ? flaw : "");
 

@@ -101,6 +101,7 @@ struct cell cells_expected(const struct report *report, size_t row);
 struct cell cells_lost(const struct report *report, size_t row);
 struct cell cells_foreign(const struct report *report, size_t row);
 struct cell cells_critical(const struct report *report, size_t row);
+struct cell cells_guessed(const struct report *report, size_t row);
 struct cell cells_excluded(const struct report *report, size_t row);
 struct cell cells_duration(const struct report *report, size_t row);
 struct cell cells_cpu(const struct report *report, size_t row);

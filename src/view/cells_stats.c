@@ -33,6 +33,12 @@ struct cell cells_critical(const struct report *report, size_t row)
 	return cell_known(report->stats->sampling.critical);
 }
 
+struct cell cells_guessed(const struct report *report, size_t row)
+{
+	(void)row;
+	return cell_known(report->stats->sampling.guessed);
+}
+
 struct cell cells_excluded(const struct report *report, size_t row)
 {
 	(void)row;

@@ -21,7 +21,7 @@ VIEWS.update(modules=("module",), lines=("line",), threads=("thread",), stats=("
 
 HEAD = ["sonde", "view", "level", "metric", "total", "filters", "notes", "rows"]
 FLAT = ["name", "module", "file", "line", "exclusive", "inclusive"]
-STATS = ["counted", "expected", "lost", "foreign", "critical", "excluded", "duration_ns", "cpu_ns",
+STATS = ["counted", "expected", "lost", "foreign", "critical", "guessed", "excluded", "duration_ns", "cpu_ns",
 	"interval_ns", "fit"]
 ROWS = {
 	"deep": [*FLAT, "shallow", "deep"],

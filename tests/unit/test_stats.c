@@ -79,7 +79,7 @@ static struct profile *timed_profile(const struct profile_stats *given)
 }
 
 static const struct profile_stats all_unknown = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
-	UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+	UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
 
 TEST(test_completed)
 {
@@ -185,6 +185,33 @@ TEST(test_filtered)
 	expect_filtered(3, FILTER_FOCUS, "parse", 2, 0, 1);
 }
 
+/* Of five samples one is whole, one truncated, two guessed, and one both: that is truncated. */
+TEST(test_guessed)
+{
+	static const char lines[] = "main parse 1\nmain [guessed] parse 1\nmain [guessed] eval 1\n"
+				    "[truncated] parse 1\n[truncated] main [guessed] parse 1\n";
+	struct arena *arena = arena_create();
+	struct profile *p = text_profile(lines);
+	struct selection *selection;
+	struct filter f;
+
+	p->stats.critical = 4;
+	p->stats.guessed = 2;
+	p->stats.foreign = 0;
+	assert_null(filter_init(&f, FILTER_FOCUS, "parse"));
+	assert_null(selection_create(p, &f, 1, arena, &selection));
+	struct entity_spec spec = {.metrics = &p->default_metric, .metric_count = 1};
+	struct stats s =
+		stats_analyse(selection, entity_tree_create(selection, &spec, arena), arena);
+	assert_int_equal(s.sampling.counted, 4);
+	assert_int_equal(s.sampling.critical, 3);
+	assert_int_equal(s.sampling.guessed, 1);
+	assert_int_equal(s.sampling.foreign, 0);
+	filter_deinit(&f);
+	profile_destroy(p);
+	arena_destroy(arena);
+}
+
 /* The mean is of the stacks that are shown, not of those that WHEN leaves in the total. */
 TEST(test_mean_of_what_is_shown)
 {
@@ -215,6 +242,7 @@ int main(void)
 		cmocka_unit_test(test_completed),
 		cmocka_unit_test(test_source_is_believed),
 		cmocka_unit_test(test_filtered),
+		cmocka_unit_test(test_guessed),
 		cmocka_unit_test(test_mean_of_what_is_shown),
 	};
 

@@ -5,6 +5,7 @@
 #include "formats/perf/data_reader.h"
 
 #include "formats/common/importer.h"
+#include "formats/sonde/capture_trouble.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -67,10 +68,7 @@ static void note_losses(struct perf_data *p)
 		"tasks were not distinguished from others: there are too many"};
 
 	static const struct trouble guesses = {NOTE_GUESSED,
-		"a stack contains a guessed caller: what is outside [guessed] is likely, not "
-		"certain",
-		"stacks contain a guessed caller: what is outside [guessed] is likely, not "
-		"certain"};
+		CAPTURE_GUESSED_NOTE("a stack contains"), CAPTURE_GUESSED_NOTE("stacks contain")};
 
 	note(p, &lost_records, p->file.lost_records);
 	note(p, &lost_samples, p->file.lost_samples);
@@ -201,7 +199,8 @@ static void set_stats(struct perf_data *p)
 
 	stats->lost = p->file.lost_records + p->file.lost_samples;
 	stats->foreign = p->foreign;
-	stats->critical = p->truncated;
+	stats->critical = p->critical;
+	stats->guessed = p->guessed;
 	if (p->has_time)
 		stats->duration_ns = p->end_ns - p->start_ns;
 	if (str_equal(event->unit, STR("ns")) && event->metric == 0 && event->period) {

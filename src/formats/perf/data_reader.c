@@ -131,7 +131,8 @@ static void add_metrics(struct perf_data *p)
 
 static void count_flags(struct perf_data *p, uint8_t flags)
 {
-	p->truncated += (flags & CAPTURE_STACK_NOT_WHOLE) != 0;
+	p->critical += (flags & CAPTURE_STACK_NOT_WHOLE) != 0;
+	p->guessed += (flags & CAPTURE_STACK_NOT_WHOLE) == CAPTURE_STACK_GUESSED;
 	p->foreign += (flags & CAPTURE_STACK_FOREIGN) != 0;
 }
 

@@ -57,7 +57,7 @@ struct perf_data {
 	uint64_t left_out;	   /* samples of events without room */
 	uint64_t too_heavy;
 	uint64_t plain_branches; /* samples with branches that are not calls */
-	uint64_t truncated, foreign;
+	uint64_t critical, guessed, foreign;
 };
 
 /* Queues or adds the sample. */

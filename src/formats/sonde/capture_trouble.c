@@ -32,11 +32,8 @@ static const struct trouble counter_troubles[CAPTURE_COUNTER_COUNT] = {
 	[CAPTURE_TRUNCATED_32BIT] = {NOTE_TRUNCATED,
 		"a stack is unknown: its program is a 32-bit one",
 		"stacks are unknown: their programs are 32-bit ones"},
-	[CAPTURE_GUESSED_STACKS] = {NOTE_GUESSED,
-		"a stack contains a guessed caller: what is outside [guessed] is likely, not "
-		"certain",
-		"stacks contain a guessed caller: what is outside [guessed] is likely, not "
-		"certain"},
+	[CAPTURE_GUESSED_STACKS] = {NOTE_GUESSED, CAPTURE_GUESSED_NOTE("a stack contains"),
+		CAPTURE_GUESSED_NOTE("stacks contain")},
 	[CAPTURE_NO_USER_STACK] = {NOTE_TRUNCATED, "a sample has kernel frames only",
 		"samples have kernel frames only"},
 	[CAPTURE_REUSE_WRONG] = {NOTE_GUESSED,

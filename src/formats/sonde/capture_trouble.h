@@ -16,6 +16,12 @@ enum capture_trouble {
 	CAPTURE_DROPPED_SAMPLES,
 };
 
+/* The note on guessed callers, after the words for the stacks that contain one. */
+#define CAPTURE_GUESSED_NOTE(stacks_contain)                                                       \
+	stacks_contain " a guessed caller: what is outside [guessed] is likely, not certain; "     \
+		       "for code generated at run time, a jitdump makes it certain "               \
+		       "(node --perf-prof)"
+
 /* Adds a note with a count; no note if it is 0, here and below. */
 void capture_trouble_note(struct builder *b, enum capture_trouble trouble, uint64_t count);
 /* Adds notes about the recorder's counters[CAPTURE_COUNTER_COUNT]. */

@@ -56,7 +56,7 @@ struct capture {
 	bool is_real; /* real time was requested */
 	uint64_t end_samples, end_dropped;
 	/* Samples: all, and those in the metric "samples". */
-	uint64_t samples, counted, truncated, foreign, orphans, last_ns;
+	uint64_t samples, counted, critical, guessed, foreign, orphans, last_ns;
 	uint64_t counted_ns;	    /* CPU time of the counted samples */
 	int64_t off_cpu_ns, cut_ns; /* cut: under [truncated] */
 	uint64_t bad_chunks, first_bad_offset;
@@ -247,7 +247,9 @@ static void count_samples(struct capture *c, const struct row_block *r)
 		c->orphans += (flags & CAPTURE_STACK_ORPHAN) != 0;
 		c->counted += is_counted;
 		c->counted_ns += is_counted ? (uint64_t)cpu[i] : 0;
-		c->truncated += is_counted && (flags & CAPTURE_STACK_NOT_WHOLE);
+		c->critical += is_counted && (flags & CAPTURE_STACK_NOT_WHOLE);
+		c->guessed +=
+			is_counted && (flags & CAPTURE_STACK_NOT_WHOLE) == CAPTURE_STACK_GUESSED;
 		c->foreign += is_counted && (flags & CAPTURE_STACK_FOREIGN);
 		if (r->in.time_ns[i] > c->last_ns)
 			c->last_ns = r->in.time_ns[i];
@@ -635,7 +637,8 @@ static void set_stats(struct capture *c)
 
 	stats->lost = c->counters[CAPTURE_LOST_RING] + c->end_dropped;
 	stats->foreign = c->foreign;
-	stats->critical = c->truncated;
+	stats->critical = c->critical;
+	stats->guessed = c->guessed;
 	stats->cpu_ns = cpu_ns;
 	stats->duration_ns = c->facts[CAPTURE_DURATION_NS];
 	if (stats->duration_ns == UINT64_MAX)

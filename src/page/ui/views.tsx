@@ -278,7 +278,8 @@ export function Zones({ report, state, search, onSelect }: Shown<ZoneRow>) {
 
 const FACTS: [string, string, string][] = [
   ['counted', 'samples', 'in the profile'], ['expected', 'expected', 'by the clock'], ['lost', 'lost', 'taken and not kept'],
-  ['foreign', 'in foreign code', 'in no known function'], ['critical', 'truncated stacks', 'stack not walked to its root'],
+  ['foreign', 'in foreign code', 'in no known function'], ['critical', 'stacks not whole', 'truncated, or with a guessed caller'],
+  ['guessed', 'guessed stacks', 'the part of these with a guessed caller'],
   ['excluded', 'excluded', 'by --when'], ['duration_ns', 'ran for', 'from start to end'], ['cpu_ns', 'used CPU for', 'as the system accounts it'],
   ['interval_ns', 'one sample every', 'as achieved'], ['fit', 'fit as evidence', 'what is lost, cut or unaccounted is little'],
 ]

@@ -49,7 +49,7 @@ struct snapshot_place {
 struct snapshot_place snapshot_walk(struct snapshot *s, const struct perf_sample *sample);
 /* The node of an unknown stack: only "[truncated]". */
 uint32_t snapshot_no_stack(struct snapshot *s);
-/* The number of truncated stacks, for any reason. */
+/* The number of truncated and guessed stacks, for any reason. */
 uint64_t snapshot_truncated(const struct snapshot *s);
 
 #endif

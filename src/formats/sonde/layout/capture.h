@@ -59,7 +59,7 @@ enum capture_key {
 	 */
 	CAPTURE_PROFILE = 72,
 	CAPTURE_DEFAULT_METRIC = 73,
-	/* And the eight numbers after it: the known figures of a profile's statistics. */
+	/* And the ten numbers after it: the known figures of a profile's statistics. */
 	CAPTURE_STAT_FIRST = 80,
 };
 
