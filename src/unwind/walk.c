@@ -23,6 +23,7 @@
 #include "unwind/heuristics/bp_chain.h"
 #include "unwind/heuristics/guess.h"
 #include "unwind/heuristics/lost_bp.h"
+#include "unwind/heuristics/scan.h"
 #include "unwind/history.h"
 #include "unwind/live_rules.h"
 #include "unwind/print.h"
@@ -32,6 +33,9 @@
 
 /* CACHE_BITS: more than 16 K entries had no benefit on clang, the largest program tried. */
 enum { CACHE_BITS = 14, CACHE_SIZE = 1 << CACHE_BITS };
+
+/* How many callers of one stack are searched for (heuristics/scan.h), as that is slow. */
+enum { SCANS_MAX = 8 };
 
 /* How often a signal frame may lead inwards, to another stack. */
 enum { STACK_SWITCHES_MAX = 64 };
@@ -55,6 +59,7 @@ struct unwind_walker {
 	struct place cache[CACHE_SIZE];
 	struct return_cache returns;
 	struct lost_bp_cache depths;
+	struct scan_cache scans;
 	struct live_rules live;
 };
 
@@ -67,6 +72,7 @@ struct walk {
 	uint32_t flags;		 /* of the frame at hand */
 	unsigned int stack_switches;
 	struct bp_chain chain;
+	unsigned int scans;
 	struct unwind_stack *stack;
 };
 
@@ -287,6 +293,23 @@ static bool regain_bp(struct walk *w, const struct place *place, uint64_t return
 	return true;
 }
 
+/* The frame may be that of a function that jumped here. */
+static enum step step_by_scan(struct walk *w)
+{
+	struct scan scan = {
+		.returns = &w->walker->returns,
+		.cache = &w->walker->scans,
+		.space = w->space,
+		.memory = w->memory,
+		.interrupted = w->flags & FRAME_INTERRUPTED,
+	};
+
+	if (w->scans == SCANS_MAX)
+		return STEP_NO_RULE;
+	w->scans++;
+	return scan_step(&scan, &w->regs);
+}
+
 static enum step step_by_guess(struct walk *w, const struct place *place)
 {
 	bool interrupted = w->flags & FRAME_INTERRUPTED;
@@ -301,6 +324,8 @@ static enum step step_by_guess(struct walk *w, const struct place *place)
 	if (step == STEP_NO_RULE && regain_bp(w, place, FRAME_RETURN_OFFSET))
 		step = guess_step(
 			&w->walker->returns, &w->chain, w->space, interrupted, &w->regs, w->memory);
+	if (step == STEP_NO_RULE)
+		step = step_by_scan(w);
 	if (step == STEP_CALLER)
 		note_guess(w);
 	return step;

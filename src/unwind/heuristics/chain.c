@@ -100,15 +100,22 @@ static bool find_target(const struct arch *arch, struct unwind_memory *memory, u
 	return arch->call_target(bytes, LOAD_BYTES, return_va, target);
 }
 
+bool chain_call_target(const struct arch *arch, struct unwind_memory *memory, uint64_t return_va,
+	uint64_t *target_va)
+{
+	struct arch_target target;
+
+	return memory->read_code && arch->decode && find_target(arch, memory, return_va, &target) &&
+	       resolve(memory, &target, target_va);
+}
+
 /* Whether the call that returns to return_va entered the function that begins at start_va. */
 static enum callee callee_is(const struct arch *arch, struct unwind_memory *memory,
 	uint64_t return_va, uint64_t start_va)
 {
-	struct arch_target target;
 	uint64_t target_va;
 
-	if (!memory->read_code || !arch->decode || !find_target(arch, memory, return_va, &target) ||
-		!resolve(memory, &target, &target_va))
+	if (!chain_call_target(arch, memory, return_va, &target_va))
 		return CALLEE_UNKNOWN;
 	return compare(arch, memory, target_va, start_va);
 }

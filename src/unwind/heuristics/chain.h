@@ -44,4 +44,11 @@ struct chain {
 struct chain chain_follow(
 	const struct chain_place *place, uint64_t return_va, uint64_t sp, uint64_t bp);
 
+/*
+ * The function that the call before return_va entered, or a stub that leads to it.  False: the code
+ * does not show it.
+ */
+bool chain_call_target(const struct arch *arch, struct unwind_memory *memory, uint64_t return_va,
+	uint64_t *target_va);
+
 #endif
