@@ -78,16 +78,23 @@ static size_t add_aligned_function(struct objfile *file, const struct arch *arch
 	if (room != ENTRY_CFA || !closes_with(arch, &s, room, &last) || last < body)
 		return count;
 	uint64_t low = s.obj_addr;
-	count = add(bare, count, (struct cfi_bare){low, low + body, false, ENTRY_CFA});
-	count = add(
-		bare, count, (struct cfi_bare){low + body, low + last, false, ENTRY_CFA + room});
-	return add(bare, count, (struct cfi_bare){low + last, low + s.size, false, ENTRY_CFA});
+	count = add(bare, count,
+		(struct cfi_bare){
+			.low_addr = low, .high_addr = low + body, .cfa_offset = ENTRY_CFA});
+	count = add(bare, count,
+		(struct cfi_bare){.low_addr = low + body,
+			.high_addr = low + last,
+			.cfa_offset = ENTRY_CFA + room});
+	return add(bare, count,
+		(struct cfi_bare){.low_addr = low + last,
+			.high_addr = low + s.size,
+			.cfa_offset = ENTRY_CFA});
 }
 
 /* Adds code from low on, up to code added before. */
 static size_t add_start(struct cfi_bare *bare, size_t count, uint64_t low, uint64_t high)
 {
-	struct cfi_bare entry = {low, high, true, 0};
+	struct cfi_bare entry = {.low_addr = low, .high_addr = high, .is_outermost = true};
 
 	/* In hostile files it may be anywhere. */
 	for (size_t i = 0; i < count; i++) {
@@ -106,6 +113,15 @@ static size_t add_entry(const struct objfile *file, struct cfi_bare *bare, size_
 	if (low == 0 || low > UINT64_MAX - ENTRY_SIZE)
 		return count;
 	return add_start(bare, count, low, low + ENTRY_SIZE);
+}
+
+/* Adds code that has switched stacks, unless other code is there. */
+static size_t add_switch(struct cfi_bare *bare, size_t count, struct cfi_bare one)
+{
+	for (size_t i = 0; i < count; i++)
+		if (bare[i].low_addr < one.high_addr && one.low_addr < bare[i].high_addr)
+			return count;
+	return add(bare, count, one);
 }
 
 static bool overlap(const struct cfi_bare *bare, size_t count)
@@ -132,4 +148,12 @@ size_t bare_code_find(struct objfile *file, const struct bare_code_start *starts
 	for (size_t i = 0; i < start_count && i < BARE_CODE_STARTS_MAX; i++)
 		count = add_start(bare, count, starts[i].low, starts[i].high);
 	return add_entry(file, bare, count);
+}
+
+size_t bare_code_add_switches(
+	struct cfi_bare bare[BARE_CODE_MAX], size_t count, const struct go_switches *switches)
+{
+	for (size_t i = 0; i < switches->count; i++)
+		count = add_switch(bare, count, switches->code[i]);
+	return count;
 }

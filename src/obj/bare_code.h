@@ -6,10 +6,11 @@
  */
 
 #include "obj/cfi.h"
+#include "obj/go_switches.h"
 
 struct objfile;
 
-enum { BARE_CODE_MAX = 11, BARE_CODE_STARTS_MAX = 4 };
+enum { BARE_CODE_STARTS_MAX = 4, BARE_CODE_MAX = 11 + GO_SWITCHES_MAX };
 
 /* [low, high), obj_addrs: a function that nothing called. */
 struct bare_code_start {
@@ -22,5 +23,8 @@ struct bare_code_start {
  */
 size_t bare_code_find(struct objfile *file, const struct bare_code_start *starts,
 	size_t start_count, struct cfi_bare bare[BARE_CODE_MAX]);
+/* Adds the code of Go's runtime that has switched stacks; returns the new count. */
+size_t bare_code_add_switches(
+	struct cfi_bare bare[BARE_CODE_MAX], size_t count, const struct go_switches *switches);
 
 #endif

@@ -34,6 +34,7 @@ struct cfi_table {
 	uint64_t *bare_ends; /* [bare_count]: where they end; 0: not determined yet */
 	uint64_t *distrusted;
 	struct cfi_code code;
+	struct cfi_go go;
 	struct cfi_index indices[INDEX_COUNT]; /* in the order of preference */
 	struct cfi_rules rules;
 	struct cfi_rows rows; /* the rows being built */
@@ -61,6 +62,10 @@ static void copy_object(struct cfi_table *t)
 		copy_array(object->distrusted, object->distrusted_count, sizeof(*t->distrusted));
 	object->bare = t->bare;
 	object->distrusted = t->distrusted;
+	if (object->go) {
+		t->go = *object->go;
+		object->go = &t->go;
+	}
 	if (object->code) {
 		t->code = *object->code;
 		object->code = &t->code;
@@ -87,6 +92,7 @@ struct cfi_table *cfi_table_open(const struct cfi_source *source)
 	cfi_index_init(&t->indices[INDEX_DEBUG_FRAME], find_section(&t->source, true), &no_header,
 		&t->source.object);
 	cfi_rules_init(&t->rules, t->source.object.arch);
+	t->rules.has_go_frames = t->source.object.go != NULL;
 	t->rows.rules = &t->rules;
 	code_gaps_init(&t->gaps, &t->source.object);
 	return t;
@@ -171,6 +177,7 @@ static void add_bare(const struct cfi_bare *bare, struct cfi_rows *rows)
 		.cfa_value = bare->cfa_offset,
 		.how[CFI_REGISTER_RA] = bare->is_outermost ? CFI_UNDEFINED : CFI_AT_CFA,
 		.value[CFI_REGISTER_RA] = bare->is_outermost ? 0 : -8,
+		.go = (uint8_t)bare->go,
 	};
 
 	cfi_rows_add(rows, bare->low_addr, &row);
@@ -297,6 +304,11 @@ const struct cfi_slow_rule *cfi_table_slow(const struct cfi_table *table, uint32
 struct str cfi_table_expression(const struct cfi_table *table, int32_t index)
 {
 	return table->rules.expressions.strings[index];
+}
+
+const struct cfi_go *cfi_table_go(const struct cfi_table *table)
+{
+	return table->source.object.go;
 }
 
 size_t cfi_table_bad_entries(const struct cfi_table *table)

@@ -34,7 +34,30 @@ enum cfi_kind {
 	CFI_CODE_BP,	   /* as CFI_BP, likewise */
 	CFI_CODE_SAVED,	   /* CFA = the value in memory at sp + origin, + cfa_offset; likewise */
 	CFI_CODE_REGISTER, /* CFA = register number origin + cfa_offset; likewise */
+	CFI_GO,		   /* code of Go's runtime on another stack than its caller's: see go */
 	CFI_SLOW,	   /* anything else: see cfi_table_slow */
+};
+
+/* How a function of Go's runtime runs on another stack (unwind/go_stack.h steps out of it). */
+enum cfi_go_kind {
+	CFI_GO_NONE,
+	CFI_GO_SYSTEMSTACK,   /* a goroutine's call, on the thread's own stack */
+	CFI_GO_MCALL,	      /* the same, and the goroutine may be left */
+	CFI_GO_MORESTACK,     /* the same, to move the goroutine's stack */
+	CFI_GO_ASMCGOCALL,    /* a call of C, with the goroutine's place in the frame */
+	CFI_GO_FRAME_POINTER, /* bp is its frame's on the stack that it came from */
+	CFI_GO_SIGNAL_RETURN, /* the code that signal handlers return to */
+};
+
+/* Addresses in a program with Go's runtime, in the object's numbering; 0: it has none. */
+enum { CFI_GO_STARTS = 2 };
+struct cfi_go {
+	uint64_t systemstack;
+	uint64_t schedule_low, schedule_high; /* the scheduler, which is never returned from */
+	uint64_t starts[CFI_GO_STARTS];	      /* where a thread's own stack begins */
+	uint64_t scheduler_return; /* in the function that the scheduler's caller returns to */
+	uint64_t callback_switch;  /* where C's call of Go has switched to the goroutine's stack */
+	int32_t curg_offset;	   /* of m.curg */
 };
 
 /* Offsets in bytes. The return address is at CFA - 8 in all kinds but CFI_SIGNAL,
@@ -44,8 +67,9 @@ struct cfi_rule {
 	int32_t cfa_offset;
 	int32_t bp_offset; /* bp is saved at CFA + bp_offset; 0: bp is unchanged */
 	union {
-		int32_t bx_offset; /* the same for rbx, which some outer frames may need */
-		uint32_t slow;	   /* CFI_SLOW: index for cfi_table_slow */
+		int32_t bx_offset;   /* the same for rbx, which some outer frames may need */
+		uint32_t slow;	     /* CFI_SLOW: index for cfi_table_slow */
+		enum cfi_go_kind go; /* CFI_GO */
 	};
 	int32_t origin; /* CFI_CODE_SAVED, CFI_CODE_REGISTER */
 };
@@ -80,6 +104,7 @@ struct cfi_slow_rule {
 	uint8_t cfa_register;
 	uint8_t is_signal;    /* a signal frame: the caller was interrupted and did not call */
 	uint8_t is_from_code; /* not from a section */
+	uint8_t go;	      /* enum cfi_go_kind */
 };
 
 enum cfi_section_kind {
@@ -109,7 +134,8 @@ struct cfi_header {
 struct cfi_bare {
 	uint64_t low_addr, high_addr; /* obj_addrs, [low, high) */
 	bool is_outermost;
-	int32_t cfa_offset; /* if it is not: CFA = sp + cfa_offset, nothing is saved */
+	int32_t cfa_offset;  /* if it is not: CFA = sp + cfa_offset, nothing is saved */
+	enum cfi_go_kind go; /* CFI_GO_NONE: it is not on another stack */
 };
 
 /* The object's code, to derive missing rules from. */
@@ -139,6 +165,7 @@ struct cfi_object {
 	const struct cfi_code *code; /* NULL: rules come from sections only */
 	const uint64_t *distrusted;  /* [distrusted_count]: functions whose entries are wrong */
 	size_t distrusted_count;
+	const struct cfi_go *go; /* NULL: not a Go program */
 };
 
 /* What a table is made of. */
@@ -167,6 +194,8 @@ bool cfi_table_function(struct cfi_table *table, uint64_t obj_addr, uint64_t *st
 /* The row of a CFI_SLOW rule, and the bytes of an expression; index must come from the table. */
 const struct cfi_slow_rule *cfi_table_slow(const struct cfi_table *table, uint32_t index);
 struct str cfi_table_expression(const struct cfi_table *table, int32_t index);
+/* NULL: not a Go program. */
+const struct cfi_go *cfi_table_go(const struct cfi_table *table);
 
 /* The number of unreadable entries found so far; they are skipped. */
 size_t cfi_table_bad_entries(const struct cfi_table *table);

@@ -145,6 +145,8 @@ static enum cfi_kind kind_with_link_register(
 
 static enum cfi_kind kind_of(const struct maker *m, const struct cfi_slow_rule *row)
 {
+	if (row->go)
+		return row->go == CFI_GO_SIGNAL_RETURN ? CFI_SIGNAL : CFI_GO;
 	bool ra_plain =
 		row->how[CFI_REGISTER_RA] == CFI_AT_CFA && row->value[CFI_REGISTER_RA] == -8;
 	bool sp_plain = row->how[CFI_REGISTER_SP] == CFI_DEFAULT;
@@ -171,6 +173,10 @@ static struct cfi_rule simple_rule(enum cfi_kind kind, const struct cfi_slow_rul
 {
 	struct cfi_rule rule = {.kind = kind};
 
+	if (kind == CFI_GO) {
+		rule.go = (enum cfi_go_kind)row->go;
+		return rule;
+	}
 	if (kind != CFI_SIGNAL && kind != CFI_END) {
 		rule.cfa_offset = kind == CFI_PLT ? 0 : row->cfa_value;
 		rule.bp_offset = saved_offset(row, CFI_REGISTER_BP);
@@ -228,13 +234,27 @@ static uint16_t slow_number(const struct maker *m, const struct cfi_slow_rule *r
 	return number;
 }
 
+/*
+ * Go's compiler and assembler save bp at the upper end of each frame that has room for more than
+ * the return address, but its linker does not say so.
+ */
+static void add_go_frame(const struct maker *m, struct cfi_rule *rule)
+{
+	if (m->rules->has_go_frames && m->section && m->section->kind == CFI_DEBUG_FRAME &&
+		rule->kind == CFI_SP && rule->bp_offset == 0 && rule->cfa_offset >= 16)
+		rule->bp_offset = -16;
+}
+
 uint16_t cfi_rules_number(
 	struct cfi_rules *rules, const struct cfi_section *section, const struct cfi_slow_rule *row)
 {
 	const struct maker m = {.rules = rules, .section = section};
 	enum cfi_kind kind = kind_of(&m, row);
 
-	if (likely(kind != CFI_SLOW))
-		return simple_number(rules, simple_rule(kind, row));
+	if (likely(kind != CFI_SLOW)) {
+		struct cfi_rule rule = simple_rule(kind, row);
+		add_go_frame(&m, &rule);
+		return simple_number(rules, rule);
+	}
 	return rules->too_many ? CFI_RULE_NONE : slow_number(&m, row);
 }

@@ -18,6 +18,7 @@ enum { CFI_RULES_CHUNKS = (CFI_RULES_MAX + 1) / CFI_RULES_CHUNK, CFI_MEMO_SIZE =
 
 struct cfi_rules {
 	const struct arch *arch;
+	bool has_go_frames;			   /* .debug_frame is that of Go's linker */
 	struct cfi_rule *chunks[CFI_RULES_CHUNKS]; /* CFI_RULES_CHUNK rules each, in the arena */
 	size_t count;
 	VEC(struct cfi_slow_rule *) slow_rules; /* in the arena */

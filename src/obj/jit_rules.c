@@ -191,6 +191,7 @@ static bool take_rule(const struct cfi_rule *found, struct cfi_rule *rule)
 	case CFI_CODE_SAVED:
 	case CFI_CODE_REGISTER:
 	case CFI_SLOW:
+	case CFI_GO:
 		break;
 	}
 	return false;

@@ -247,13 +247,13 @@ void objfile_code(struct objfile *file, struct cfi_code *code)
 	}
 }
 
-enum { DISTRUSTED_OTHERS_MAX = 8, DISTRUSTED_MAX = DISTRUSTED_OTHERS_MAX + BARE_CODE_STARTS_MAX };
+enum { DISTRUSTED_MAX = BARE_CODE_STARTS_MAX + GO_SWITCHES_MAX };
 
-struct distrusted {
-	uint64_t addrs[DISTRUSTED_MAX];
-	size_t count;
+struct go_code {
+	struct objfile *file;
 	struct bare_code_start starts[BARE_CODE_STARTS_MAX];
 	size_t start_count;
+	struct go_switches switches;
 };
 
 /* Whether a Go program starts there, as opposed to code that a C thread calls in a Go library. */
@@ -263,25 +263,29 @@ static bool is_go_start(const char *name)
 	       (strncmp(name, "_rt0_", strlen("_rt0_")) == 0 && strstr(name, "_lib") == NULL);
 }
 
+static void add_go_code(void *context, uint64_t low, uint64_t high, const char *name)
+{
+	struct go_code *go = context;
+
+	if (go->start_count < BARE_CODE_STARTS_MAX && is_go_start(name))
+		go->starts[go->start_count++] = (struct bare_code_start){low, high};
+	else
+		go_switches_add(&go->switches, go->file, low, high, name);
+}
+
 /*
  * Go's linker describes these functions as if they stayed on their stack and had been called.  In
- * fact they begin the program or a goroutine, or switch to the thread's own stack.
+ * fact they begin the program or a goroutine, or switch to another stack.
  */
-static void distrust(void *context, uint64_t low, uint64_t high, const char *name)
+static size_t distrust(const struct go_code *go, uint64_t addrs[DISTRUSTED_MAX])
 {
-	static const char *const names[] = {"runtime.asmcgocall", "runtime.goexit", "runtime.mcall",
-		"runtime.morestack", "runtime.systemstack"};
-	struct distrusted *d = context;
+	size_t count = 0;
 
-	if (d->start_count < BARE_CODE_STARTS_MAX && is_go_start(name)) {
-		d->starts[d->start_count++] = (struct bare_code_start){low, high};
-		d->addrs[d->count++] = low;
-		return;
-	}
-	for (size_t i = 0;
-		i < ARRAY_SIZE(names) && d->count - d->start_count < DISTRUSTED_OTHERS_MAX; i++)
-		if (strcmp(name, names[i]) == 0)
-			d->addrs[d->count++] = low;
+	for (size_t i = 0; i < go->start_count; i++)
+		addrs[count++] = go->starts[i].low;
+	for (size_t i = 0; i < go->switches.function_count; i++)
+		addrs[count++] = go->switches.functions[i];
+	return count;
 }
 
 /* ---- opening rules ---- */
@@ -363,16 +367,19 @@ struct cfi_table *objfile_open_cfi(struct objfile *file)
 	struct cfi_object *object = &source.object;
 	struct cfi_bare bare[BARE_CODE_MAX];
 	struct cfi_code code;
-	struct distrusted distrusted = {.count = 0, .start_count = 0};
+	uint64_t distrusted[DISTRUSTED_MAX];
+	struct go_code go = {.file = file};
 
 	open_sections(file, &source);
 	objfile_code(file, &code);
 	object->code = &code;
-	go_functions_each(file, distrust, &distrusted);
+	if (go_functions_each(file, add_go_code, &go))
+		object->go = &go.switches.facts;
 	object->bare = bare;
-	object->bare_count = bare_code_find(file, distrusted.starts, distrusted.start_count, bare);
-	object->distrusted = distrusted.addrs;
-	object->distrusted_count = distrusted.count;
+	object->bare_count = bare_code_find(file, go.starts, go.start_count, bare);
+	object->bare_count = bare_code_add_switches(bare, object->bare_count, &go.switches);
+	object->distrusted = distrusted;
+	object->distrusted_count = distrust(&go, distrusted);
 	if (source.section_count == 0 && object->bare_count == 0 && code.count == 0)
 		return NULL;
 	return cfi_table_open(&source);

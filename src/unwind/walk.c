@@ -20,6 +20,7 @@
 #include "base/alloc.h"
 #include "base/vec.h"
 #include "obj/cfi.h"
+#include "unwind/go_stack.h"
 #include "unwind/heuristics/bp_chain.h"
 #include "unwind/heuristics/guess.h"
 #include "unwind/heuristics/lost_bp.h"
@@ -39,6 +40,10 @@ enum { SCANS_MAX = 8 };
 
 /* How often a signal frame may lead inwards, to another stack. */
 enum { STACK_SWITCHES_MAX = 64 };
+/* How often Go may call C, and C Go, on one stack. */
+enum { GO_SWITCHES_MAX_DEPTH = 4096 };
+/* The register that holds g in Go's own calling convention, since Go 1.17. */
+enum { GO_REG_G = 14 };
 
 /* From the frame pointer to the return address, if there is nothing in between. */
 #define FRAME_RETURN_OFFSET ((uint64_t)8)
@@ -70,9 +75,10 @@ struct walk {
 	struct unwind_memory *memory;
 	struct unwind_regs regs; /* of the frame at hand */
 	uint32_t flags;		 /* of the frame at hand */
-	unsigned int stack_switches;
+	unsigned int stack_switches, go_switches;
 	struct bp_chain chain;
 	unsigned int scans;
+	uint64_t go_g; /* the sample's value of the register that holds g in Go; 0: unknown */
 	struct unwind_stack *stack;
 };
 
@@ -160,7 +166,7 @@ static const struct cfi_rule *find_rule(
 		rule = cfi_table_find(mapping->table, va - mapping->slide);
 		at_pc = cfi_table_find(mapping->table, pc - mapping->slide);
 	}
-	if (at_pc->kind == CFI_NONE && is_signal_return(w, pc))
+	if ((at_pc->kind == CFI_NONE || at_pc->kind == CFI_SIGNAL) && is_signal_return(w, pc))
 		return &signal_rule;
 	if (rule->kind == CFI_NONE && at_pc->kind != CFI_NONE &&
 		!return_address_is_plausible(&w->walker->returns, w->space, w->memory, pc))
@@ -556,6 +562,30 @@ static enum step step_by_code(struct walk *w, const struct place *place)
 	return finish_step(w, step_by_guess(w, place), w->regs.value[UNWIND_REG_SP], 0);
 }
 
+/* Out of code of Go's runtime that runs on another stack than its caller's. */
+static enum step step_in_go(struct walk *w, const struct place *place)
+{
+	bool interrupted = w->flags & FRAME_INTERRUPTED;
+	const struct unwind_mapping *mapping =
+		unwind_space_find(w->space, interrupted ? place->pc : call_va(place->pc));
+	struct go_frame frame = {
+		.returns = &w->walker->returns,
+		.space = w->space,
+		.memory = w->memory,
+		.mapping = mapping,
+		.kind = place->rule->go,
+		.inner = w->walker->frames.data,
+		.inner_count = w->walker->frames.count,
+		.g = w->go_g,
+	};
+
+	if (++w->go_switches > GO_SWITCHES_MAX_DEPTH)
+		return STEP_NO_PROGRESS;
+	enum step step = go_step(&frame, &w->regs);
+	w->flags = FRAME_ODD;
+	return step;
+}
+
 static enum step other_step(struct walk *w, const struct place *place)
 {
 	uint64_t sp = w->regs.value[UNWIND_REG_SP];
@@ -566,6 +596,8 @@ static enum step other_step(struct walk *w, const struct place *place)
 	case CFI_SIGNAL:
 		return finish_step(
 			w, signal_step(w->space->arch, &w->regs, w->memory), sp, FRAME_ODD);
+	case CFI_GO:
+		return step_in_go(w, place);
 	case CFI_SLOW:
 		return finish_step(w, step_by_table(w, place), sp, FRAME_ODD);
 	case CFI_CODE_SP:
@@ -603,6 +635,7 @@ static inline enum step step_out(struct walk *w, const struct place *place)
 	case CFI_NONE:
 	case CFI_SIGNAL:
 	case CFI_END:
+	case CFI_GO:
 	case CFI_SLOW:
 	case CFI_CODE_SP:
 	case CFI_CODE_BP:
@@ -707,6 +740,7 @@ void unwind_walk(struct unwind_walker *walker, const struct unwind_space *space,
 		.regs = *regs,
 		.flags = FRAME_INTERRUPTED,
 		.stack = stack,
+		.go_g = unwind_regs_know(regs, GO_REG_G) ? regs->value[GO_REG_G] : 0,
 	};
 
 	*stack = (struct unwind_stack){0};

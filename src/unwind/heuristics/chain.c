@@ -221,6 +221,7 @@ static enum step step_out(struct follower *f, const struct unwind_mapping *mappi
 	case CFI_CODE_SAVED: /* derived from code only when a walk reaches it */
 	case CFI_CODE_REGISTER:
 		return step_bare(f);
+	case CFI_GO:  /* the caller is on another stack */
 	case CFI_PLT: /* calls nothing */
 	case CFI_SIGNAL:
 		break;
