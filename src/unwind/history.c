@@ -199,6 +199,11 @@ void unwind_history_keep(struct unwind_history *history, const struct unwind_sta
 	}
 }
 
+bool unwind_frame_has_called(const struct unwind_frame *frame)
+{
+	return !(frame->flags & FRAME_INTERRUPTED);
+}
+
 bool unwind_history_ends_like(
 	const struct unwind_history *history, const struct unwind_stack *stack, size_t inner)
 {

@@ -112,6 +112,9 @@ struct unwind_stack {
 	uint32_t reused_node; /* UNWIND_REUSED: the node of the innermost of these; else 0 */
 };
 
+/* Whether the frame made a call; false: it is the leaf, or a signal interrupted it. */
+bool unwind_frame_has_called(const struct unwind_frame *frame);
+
 struct unwind_walker;
 must_use returns_owned struct unwind_walker *unwind_walker_create(void);
 void unwind_walker_destroy(struct unwind_walker *walker);

@@ -128,13 +128,18 @@ static uint32_t guessed_node(struct snapshot *s, uint32_t node)
 	return stack_tree_intern(&s->tree, node, object, 0);
 }
 
+static bool is_whole(const struct unwind_stack *stack)
+{
+	return stack->end == UNWIND_ROOT || stack->end == UNWIND_REUSED;
+}
+
 /*
  * The node of the walked stack; also sets each frame's own node.  A guess is kept only if it leads
  * to the root; otherwise the stack is truncated there.
  */
 static uint32_t intern_user(struct snapshot *s, const struct unwind_stack *stack, uint64_t time_ns)
 {
-	bool whole = stack->end == UNWIND_ROOT || stack->end == UNWIND_REUSED;
+	bool whole = is_whole(stack);
 	uint32_t node = whole ? stack->reused_node : truncated_root(s, truncation_cause(s, stack));
 	size_t count = whole || !stack->guessed ? stack->count : stack->guess_at;
 
@@ -175,11 +180,19 @@ static void walk(struct snapshot *s, struct process *p, struct thread *thread,
  * in the live process.  It is used if the handler's signal frame is still there.  Handlers have
  * often returned by now, so it is also used if the interrupted function's callers equal those of
  * the thread's last stack, and so did not change in between.
+ *
+ * Go calls functions on the thread's own stack, and C on that of a goroutine.  Such a call is the
+ * same one if its return address and the bp that was saved below are.  The call before or after it
+ * mostly has the same callers, so a stack read then is a guess.
  */
 static void walk_interrupted_stack(struct snapshot *s, struct process *p, struct thread *thread,
 	const struct perf_sample *sample, size_t inner, struct unwind_stack *stack)
 {
-	stack_memory_check_frame(&s->memory, stack->frames[inner - 1].sp);
+	enum { CALL_BYTES = 16 };
+	bool is_call = unwind_frame_has_called(&stack->frames[inner]);
+
+	stack_memory_check_frame(
+		&s->memory, stack->frames[inner - 1].sp - (is_call ? CALL_BYTES : 0));
 	walk(s, p, thread, sample, stack);
 	if (!s->memory.raced)
 		return;
@@ -189,9 +202,14 @@ static void walk_interrupted_stack(struct snapshot *s, struct process *p, struct
 		(stack->end == UNWIND_ROOT &&
 			unwind_history_ends_like(thread->history, stack, inner + 1)))
 		return;
+	if (is_call && is_whole(stack) && !stack->guessed && inner < stack->count) {
+		stack->guessed = 1;
+		stack->guess_at = inner;
+		return;
+	}
 	s->memory.raced = true;
 	stack->end = UNWIND_NO_MEMORY;
-	stack->count = inner;
+	stack->count = inner < stack->count ? inner : stack->count;
 }
 
 /*
