@@ -107,6 +107,7 @@ struct unwind_stack {
 	 */
 	size_t guessed, guess_at;
 	bool returns_to_zero; /* UNWIND_ROOT: because the return address is 0, not by a rule */
+	bool misses_stack;    /* UNWIND_NO_RULE: the caller's stack is another one, not found */
 	uint64_t outer_sp;    /* how far out the walk itself got */
 	size_t reused;	      /* UNWIND_REUSED: how many outer frames were taken from the history */
 	uint32_t reused_node; /* UNWIND_REUSED: the node of the innermost of these; else 0 */

@@ -461,7 +461,8 @@ TEST(test_bad_entries)
 TEST(test_bare_code)
 {
 	static const struct cfi_bare bare[] = {
-		{0x800, 0x810, false, 16}, {0x1010, 0x1020, true, 0}, {0x1105, 0x1200, true, 0}};
+		{0x800, 0x810, false, 16, CFI_GO_NONE}, {0x1010, 0x1020, true, 0, CFI_GO_NONE},
+		{0x1105, 0x1200, true, 0, CFI_GO_NONE}};
 	struct cfi_bytes b = {.eh = true};
 
 	cfi_bytes_cie(&b, false);

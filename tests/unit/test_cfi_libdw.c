@@ -116,6 +116,7 @@ static void compare_at(Dwarf_CFI *cfi, struct cfi_table *table, uint64_t obj_add
 		compare_slow(frame, table, rule);
 		break;
 	case CFI_NONE:
+	case CFI_GO:
 	case CFI_CODE_SP:
 	case CFI_CODE_BP:
 	case CFI_CODE_SAVED:

@@ -92,8 +92,9 @@ static enum capture_counter truncation_cause(
 	case UNWIND_NO_MEMORY:
 		return s->memory.raced ? CAPTURE_TRUNCATED_RACE : CAPTURE_TRUNCATED_MEMORY;
 	case UNWIND_NO_RULE:
-		return is_remote || s->memory.raced ? CAPTURE_TRUNCATED_RACE
-						    : CAPTURE_TRUNCATED_RULE;
+		return is_remote || s->memory.raced || (stack->misses_stack && s->memory.asked)
+			       ? CAPTURE_TRUNCATED_RACE
+			       : CAPTURE_TRUNCATED_RULE;
 	case UNWIND_TOO_DEEP:
 		return CAPTURE_TRUNCATED_DEPTH;
 	case UNWIND_NO_PROGRESS:
