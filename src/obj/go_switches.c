@@ -32,17 +32,18 @@ static const struct {
 	const char *name;
 	enum cfi_go_kind kind;
 	enum extent extent;
+	bool is_callback; /* from C */
 } functions[] = {
-	{"runtime.systemstack", CFI_GO_SYSTEMSTACK, TO_NEXT_WRITE},
-	{"runtime.mcall", CFI_GO_MCALL, TO_END},
-	{"runtime.morestack", CFI_GO_MORESTACK, TO_END},
-	{"runtime.asmcgocall", CFI_GO_ASMCGOCALL, TO_NEXT_WRITE},
-	{"runtime.cgocallback", CFI_GO_FRAME_POINTER, TO_NEXT_WRITE},
-	{"runtime.cgocallback_gofunc", CFI_GO_FRAME_POINTER, TO_NEXT_WRITE},
-	{"runtime.nanotime1", CFI_GO_FRAME_POINTER, TO_LAST_WRITE},
-	{"runtime.walltime", CFI_GO_FRAME_POINTER, TO_LAST_WRITE},
-	{"runtime.walltime1", CFI_GO_FRAME_POINTER, TO_LAST_WRITE},
-	{"time.now", CFI_GO_FRAME_POINTER, TO_LAST_WRITE},
+	{"runtime.systemstack", CFI_GO_SYSTEMSTACK, TO_NEXT_WRITE, false},
+	{"runtime.mcall", CFI_GO_MCALL, TO_END, false},
+	{"runtime.morestack", CFI_GO_MORESTACK, TO_END, false},
+	{"runtime.asmcgocall", CFI_GO_ASMCGOCALL, TO_NEXT_WRITE, false},
+	{"runtime.cgocallback", CFI_GO_FRAME_POINTER, TO_NEXT_WRITE, true},
+	{"runtime.cgocallback_gofunc", CFI_GO_FRAME_POINTER, TO_NEXT_WRITE, true},
+	{"runtime.nanotime1", CFI_GO_FRAME_POINTER, TO_LAST_WRITE, false},
+	{"runtime.walltime", CFI_GO_FRAME_POINTER, TO_LAST_WRITE, false},
+	{"runtime.walltime1", CFI_GO_FRAME_POINTER, TO_LAST_WRITE, false},
+	{"time.now", CFI_GO_FRAME_POINTER, TO_LAST_WRITE, false},
 };
 
 struct code {
@@ -83,7 +84,10 @@ static void add_code(struct go_switches *s, uint64_t low, uint64_t high, enum cf
 		s->code[at] = s->code[at - 1];
 		at--;
 	}
-	s->code[at] = (struct cfi_bare){.low_addr = low, .high_addr = high, .go = kind};
+	s->code[at] = (struct cfi_bare){.low_addr = low,
+		.high_addr = high,
+		.is_outermost = kind == CFI_GO_NONE,
+		.go = kind};
 	s->count++;
 }
 
@@ -115,6 +119,15 @@ static void add_switched(
 		add_code(s, low, code->low + code->size, kind);
 }
 
+/* Where the code of a function first has switched; 0: nowhere. */
+static uint64_t first_code_in(const struct go_switches *s, uint64_t low, uint64_t high)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->code[i].low_addr > low && s->code[i].low_addr < high)
+			return s->code[i].low_addr;
+	return 0;
+}
+
 /* systemstack compares its g with m.curg: a field that moved with Go's versions. */
 static int32_t find_curg(const struct code *code)
 {
@@ -143,6 +156,19 @@ static uint64_t return_of_call(const struct code *code, uint64_t target)
 			return code->low + at + i.size;
 	}
 	return 0;
+}
+
+/* clone calls the function of a new thread on that one's stack, which begins there. */
+static void add_calls_of_clone(struct go_switches *s, const struct code *code)
+{
+	struct arch_instruction i;
+
+	for (size_t at = 0; at < code->size; at += i.size) {
+		uint64_t addr = code->low + at;
+		i = code->arch->decode(code->bytes + at, code->size - at, addr);
+		if (i.kind == INSTRUCTION_CALL)
+			add_code(s, addr, addr + i.size, CFI_GO_NONE);
+	}
 }
 
 static void add_function(struct go_switches *s, uint64_t low)
@@ -179,6 +205,10 @@ void go_switches_add(struct go_switches *switches, struct objfile *file, uint64_
 		switches->facts.schedule_high = high;
 	} else if (strcmp(name, "runtime.goexit") == 0 || strcmp(name, "crosscall2") == 0) {
 		add_function(switches, low);
+	} else if (strcmp(name, "runtime.clone") == 0) {
+		add_function(switches, low);
+		if (read_code(file, low, high, &code))
+			add_calls_of_clone(switches, &code);
 	} else if (strncmp(name, "runtime.sigreturn", strlen("runtime.sigreturn")) == 0) {
 		add_function(switches, low);
 		add_code(switches, low, high, CFI_GO_SIGNAL_RETURN);
@@ -195,11 +225,7 @@ void go_switches_add(struct go_switches *switches, struct objfile *file, uint64_
 			switches->facts.systemstack = low;
 			switches->facts.curg_offset = find_curg(&code);
 		}
-		if (strncmp(name, "runtime.cgocallback", strlen("runtime.cgocallback")) == 0)
-			for (size_t k = 0; k < switches->count; k++)
-				if (switches->code[k].low_addr > low &&
-					switches->code[k].low_addr < high)
-					switches->facts.callback_switch =
-						switches->code[k].low_addr;
+		if (functions[i].is_callback)
+			switches->facts.callback_switch = first_code_in(switches, low, high);
 	}
 }

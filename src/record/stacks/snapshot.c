@@ -32,6 +32,7 @@ void snapshot_deinit(struct snapshot *s)
 {
 	unwind_walker_destroy(s->walker);
 	vec_deinit(&s->rest.pieces);
+	vec_deinit(&s->rest.others);
 	stack_memory_deinit(&s->memory);
 	stack_tree_deinit(&s->tree);
 	jit_table_deinit(&s->jit);

@@ -179,6 +179,24 @@ static bool window_has(const struct unwind_memory *memory, uint64_t va)
 	return va >= memory->low_va && va < memory->high_va && memory->high_va - va >= 8;
 }
 
+static void show_piece(struct stack_memory *m, const struct stack_piece *piece)
+{
+	m->memory.bytes = piece->bytes;
+	m->memory.low_va = piece->low_va;
+	m->memory.high_va = piece->low_va + piece->size_bytes;
+}
+
+/* The same for another stack: there are few pieces. */
+static bool show_other(struct stack_memory *m, uint64_t va)
+{
+	for (size_t i = 0; m->rest && i < m->rest->others.count; i++) {
+		show_piece(m, &m->rest->others.data[i]);
+		if (window_has(&m->memory, va))
+			return true;
+	}
+	return false;
+}
+
 /* Shows the piece of the rest that contains va.  False: none does. */
 static bool show_rest(struct stack_memory *m, uint64_t va)
 {
@@ -193,9 +211,7 @@ static bool show_rest(struct stack_memory *m, uint64_t va)
 		} else if (va - piece->low_va >= piece->size_bytes) {
 			low = middle + 1;
 		} else {
-			m->memory.bytes = piece->bytes;
-			m->memory.low_va = piece->low_va;
-			m->memory.high_va = piece->low_va + piece->size_bytes;
+			show_piece(m, piece);
 			return window_has(&m->memory, va);
 		}
 	}
@@ -219,7 +235,8 @@ static bool memory_read(struct unwind_memory *memory, uint64_t va, uint64_t *val
 	struct stack_memory *m = memory->context;
 
 	show_dump(m);
-	if (!window_has(memory, va) && !show_rest(m, va) && !show_live(m, va)) {
+	if (!window_has(memory, va) && !show_rest(m, va) && !show_other(m, va) &&
+		!show_live(m, va)) {
 		show_dump(m);
 		return false;
 	}

@@ -50,7 +50,7 @@ char _license[] SEC("license") = "Dual MIT/GPL";
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct pt_regs {
-	unsigned long sp, cs;
+	unsigned long bp, sp, cs;
 };
 
 struct mm_struct {
@@ -135,7 +135,7 @@ struct {
 
 /* The current sample, and its thread's data about the end of its stack. */
 struct sample {
-	uint64_t time_ns, sp;
+	uint64_t time_ns, sp, bp;
 	uint32_t pid, tid, dump_bytes;
 	uint64_t start_stack_va, control_va, signal_va, signal_bytes;
 };
@@ -394,6 +394,110 @@ static void copy_rest(struct copying *c, struct exact_counts *count)
 	count->lost += c->is_lost;
 }
 
+/* ---- Go's other stack ---- */
+
+/*
+ * Go's runtime calls some functions, and C, on the thread's own stack; and C calls Go on the
+ * goroutine's (unwind/go_stack.h).  Then the walk goes on to the other stack, which is copied here,
+ * and so are the runtime's structures that lead to it.
+ */
+
+/* The pointer to the thread's current g is below its control block. */
+#define GO_G_BELOW 8u
+/* This much is copied of either stack; frames below the goroutine's place are searched. */
+#define GO_STACK_BYTES ((uint64_t)32 << 10)
+#define GO_FRAME_BYTES ((uint64_t)4096)
+
+/* The beginning of Go's struct g, the same since Go 1.4. */
+struct go_g {
+	uint64_t low_va, high_va; /* of its stack */
+	uint64_t others[4], m;
+	uint64_t sched_sp, sched_pc;
+};
+
+/* m.curg moved once. */
+enum { GO_M_CURG = 0xc0, GO_M_CURG_NEW = 0xb8 };
+
+static int read_user(void *to, uint32_t size, uint64_t va)
+{
+	return va && !(va & 7) && bpf_probe_read_user(to, size, (const void *)va) == 0;
+}
+
+/* The goroutine of an m, which must refer back to it.  0: none. */
+static uint64_t go_current(uint64_t m, uint32_t offset, uint64_t g0, struct go_g *g)
+{
+	uint64_t va = 0;
+
+	if (!read_user(&va, sizeof(va), m + offset) || va == g0 || !read_user(g, sizeof(*g), va) ||
+		g->m != m)
+		return 0;
+	return va;
+}
+
+/* Where the walk comes to the goroutine: what is further in is on the thread's own stack. */
+static uint64_t go_place(const struct sample *s, const struct go_g *g)
+{
+	uint64_t low = g->sched_sp;
+	int has_bp = is_between(s->bp, g->low_va, g->high_va);
+
+	if (!is_between(low, g->low_va, g->high_va))
+		low = has_bp ? s->bp : g->high_va;
+	else if (has_bp && s->bp < low)
+		low = s->bp;
+	return low - g->low_va > GO_FRAME_BYTES ? low - GO_FRAME_BYTES : g->low_va;
+}
+
+static void copy_other(struct copying *c, uint64_t low_va, uint64_t high_va)
+{
+	c->piece.low_va = c->piece.va = low_va;
+	c->piece.high_va = high_va - low_va > GO_STACK_BYTES ? low_va + GO_STACK_BYTES : high_va;
+	c->paged_va = 0;
+	c->looked_up = 1; /* a gap does not end it */
+	bpf_loop(PIECES_MAX, copy_next, c, 0);
+}
+
+/* The end of the thread's own stack. */
+static uint64_t own_end(const struct sample *s, uint64_t va)
+{
+	if (is_between(va, s->start_stack_va - FAR_BYTES, s->start_stack_va))
+		return s->start_stack_va;
+	if (is_between(va, s->control_va - FAR_BYTES, s->control_va))
+		return s->control_va;
+	return va + GO_STACK_BYTES;
+}
+
+__weak int copy_go(const struct sample *s)
+{
+	struct copying c = {};
+	struct go_g own = {}, g = {};
+	uint64_t first = 0, g0 = 0, m, curg;
+
+	if (!s || !read_user(&first, sizeof(first), s->control_va - GO_G_BELOW) ||
+		!read_user(&own, sizeof(own), first))
+		return 0;
+	m = own.m;
+	if (!read_user(&g0, sizeof(g0), m) || !read_user(&own, sizeof(own), g0) || own.m != m)
+		return 0;
+	curg = go_current(m, GO_M_CURG, g0, &g);
+	if (!curg)
+		curg = go_current(m, GO_M_CURG_NEW, g0, &g);
+	if (!curg)
+		return 0;
+	c.piece.time_ns = s->time_ns;
+	c.piece.sp = s->sp;
+	c.piece.tid = s->tid;
+	c.piece.is_other = 1;
+	copy_other(&c, curg, curg + sizeof(g));
+	copy_other(&c, g0, g0 + sizeof(g));
+	copy_other(&c, m, m + GO_M_CURG + 8);
+	if (is_between(s->sp, g.low_va, g.high_va)) {
+		copy_other(&c, own.sched_sp, own_end(s, own.sched_sp));
+		return 1;
+	}
+	copy_other(&c, go_place(s, &g), g.high_va);
+	return 1;
+}
+
 /* ---- samples ---- */
 
 /* Ends the rest at an intact mark, unless a whole stack was requested. */
@@ -428,6 +532,7 @@ static void take_sample(const struct sample *s)
 	if (!count)
 		return;
 	count->samples++;
+	copy_go(s);
 	c.piece.low_va = s->sp + s->dump_bytes;
 	find_end(s, &c, thread ? thread->limit_bytes : settings.thread_bytes);
 	count->looked_up += c.looked_up;
@@ -456,6 +561,7 @@ static int find_stack(struct sample *s)
 		!is_wanted_process(s->pid, task))
 		return 0;
 	s->sp = regs->sp;
+	s->bp = regs->bp;
 	s->start_stack_va = mm->start_stack;
 	s->control_va = task->thread.fsbase;
 	s->signal_va = task->sas_ss_sp;

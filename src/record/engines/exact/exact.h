@@ -43,6 +43,7 @@ enum stack_rest_end {
 
 struct stack_rest {
 	VEC(struct stack_piece) pieces; /* ascending; gaps could not be read */
+	VEC(struct stack_piece) others; /* of the stack that the sample's leads to, in any order */
 	uint64_t low_va, high_va;	/* the range to copy */
 	enum stack_rest_end end;
 	bool is_wanted; /* a whole stack was requested */
@@ -75,7 +76,7 @@ size_t exact_ring_bytes(const struct exact *x);
 
 /*
  * Sets *rest to what was copied for a sample, without pieces if nothing was.  Valid until the next
- * call or exact_release.  The caller frees the list with vec_deinit(&rest->pieces).
+ * call or exact_release.  The caller frees the lists with vec_deinit.
  */
 void exact_rest(struct exact *x, const struct perf_sample *sample, struct stack_rest *rest);
 /*

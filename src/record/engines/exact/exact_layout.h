@@ -41,6 +41,8 @@ struct exact_piece {
 	uint32_t size;
 	uint32_t end;	    /* enum exact_end */
 	uint32_t is_wanted; /* the whole rest was requested; see exact_thread */
+	uint32_t is_other;  /* of another stack than the sample's, or of what leads to it */
+	uint32_t unused;
 };
 
 enum { EXACT_MARKS = 16, EXACT_MARK_SLOTS = 16 };

@@ -46,7 +46,7 @@ void exact_rest(struct exact *x, const struct perf_sample *sample, struct stack_
 {
 	(void)x;
 	(void)sample;
-	rest->pieces.count = 0;
+	rest->pieces.count = rest->others.count = 0;
 }
 
 void exact_keep(struct exact *x)

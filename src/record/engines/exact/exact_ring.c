@@ -134,9 +134,14 @@ static void add_piece(
 {
 	uint32_t room = record->size - BPF_RINGBUF_HDR_SZ - (uint32_t)sizeof(*piece);
 
-	vec_push(&rest->pieces, (struct stack_piece){.bytes = (const uint8_t *)(piece + 1),
-					.low_va = piece->va,
-					.size_bytes = piece->size < room ? piece->size : room});
+	struct stack_piece one = {.bytes = (const uint8_t *)(piece + 1),
+		.low_va = piece->va,
+		.size_bytes = piece->size < room ? piece->size : room};
+
+	if (piece->is_other)
+		vec_push(&rest->others, one);
+	else
+		vec_push(&rest->pieces, one);
 }
 
 /*
@@ -234,9 +239,9 @@ static void take_record(
 {
 	struct exact_record *record = &r->records.data[i];
 
-	if (rest->pieces.count == 0)
+	if (!piece->is_other && rest->pieces.count == 0)
 		begin_rest(piece, rest);
-	if (!record->kept && rest->high_va - rest->low_va <= COPIED_BYTES) {
+	if (!record->kept && piece->high_va - piece->low_va <= COPIED_BYTES) {
 		keep_record(r, record, piece);
 		piece = (const void *)record->kept;
 	}
@@ -246,7 +251,7 @@ static void take_record(
 
 static bool find(struct exact_ring *r, const struct exact_key *key, struct stack_rest *rest)
 {
-	rest->pieces.count = 0;
+	rest->pieces.count = rest->others.count = 0;
 	look(r);
 	struct exact_key exact = {nearest_time(r, key), key->sp, key->tid, 0};
 
@@ -257,13 +262,13 @@ static bool find(struct exact_ring *r, const struct exact_key *key, struct stack
 			break;
 		if (!piece || !belongs(piece, &exact))
 			continue;
-		bool is_last = piece->va + piece->size >= piece->high_va;
+		bool is_last = !piece->is_other && piece->va + piece->size >= piece->high_va;
 
 		take_record(r, i, piece, rest);
 		if (is_last)
 			break;
 	}
-	return rest->pieces.count > 0;
+	return rest->pieces.count > 0 || rest->others.count > 0;
 }
 
 bool exact_ring_find(struct exact_ring *r, const struct exact_key *key, struct stack_rest *rest)

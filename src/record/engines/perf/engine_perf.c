@@ -330,6 +330,8 @@ static uint64_t rest_bytes(const struct engine_perf *e)
 
 	for (size_t i = 0; e->exact && i < rest->pieces.count; i++)
 		bytes += rest->pieces.data[i].size_bytes;
+	for (size_t i = 0; e->exact && i < rest->others.count; i++)
+		bytes += rest->others.data[i].size_bytes;
 	return bytes;
 }
 
