@@ -203,7 +203,8 @@ void go_switches_add(struct go_switches *switches, struct objfile *file, uint64_
 	if (strcmp(name, "runtime.schedule") == 0) {
 		switches->facts.schedule_low = low;
 		switches->facts.schedule_high = high;
-	} else if (strcmp(name, "runtime.goexit") == 0 || strcmp(name, "crosscall2") == 0) {
+	} else if (strcmp(name, "runtime.goexit") == 0 || strcmp(name, "crosscall2") == 0 ||
+		   strcmp(name, "gogo") == 0) {
 		add_function(switches, low);
 	} else if (strcmp(name, "runtime.clone") == 0) {
 		add_function(switches, low);

@@ -244,8 +244,8 @@ static enum step step_out_of_mcall(const struct go_frame *f, struct unwind_regs 
 	uint64_t sp = regs->value[UNWIND_REG_SP], g, m, curg;
 
 	if (!is_in_scheduler(f) && read(f, sp, &g) && m_of(f, g, &m) && curg_of(f, m, &curg) &&
-		curg == g)
-		return resume(f, regs, g);
+		curg == g && resume(f, regs, g) == STEP_CALLER)
+		return STEP_CALLER;
 	return step_to_loop(f, regs, sp + 8);
 }
 

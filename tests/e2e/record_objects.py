@@ -76,6 +76,62 @@ def check_go(r):
 				frames.count("main.inDeep"), [name for name in frames if name != "main.inDeep"])
 
 
+GO_ROOTS = {*recording.ROOTS, "runtime.goexit", "runtime.clone", "runtime.rt0_go", "runtime.mstart", "[truncated]"}
+
+
+def check_go_stacks(r):
+	"""Stacks go on from the thread's own stack to the goroutine, also where Go and C call each other."""
+	for inner, outer in (("c_spin", ["runtime.goexit", "main.main.func1", "main.inC"]),
+		("main.inBack", ["runtime.goexit", "runtime.main", "main.main", "main.throughC"]),
+		("runtime.gentraceback", ["runtime.goexit", "runtime.main", "main.main", "main.inCallers"])):
+		stacks = [(frames, weight) for frames, weight in r.stacks if inner in frames]
+		whole = [(frames, weight) for frames, weight in stacks if frames[0] != "[truncated]"]
+		assert sum(weight for _, weight in whole) >= 0.9 * sum(weight for _, weight in stacks) > 0, (inner, stacks)
+		# The runtime's own tracebacks come from elsewhere, too.
+		rooted = sum(weight for frames, weight in whole if frames[:len(outer)] == outer)
+		assert rooted >= (0.5 if inner == "runtime.gentraceback" else 1) * sum(weight for _, weight in whole), (
+			inner, [frames for frames, _ in whole if frames[:len(outer)] != outer][:3])
+	for frames, _ in r.stacks:
+		if "main.inBack" in frames and frames[0] != "[truncated]":
+			order = [frames.index(name) for name in ("main.throughC", "runtime.asmcgocall", "c_back",
+				"crosscall2", "runtime.cgocallback", "main.goBack", "main.inBack")]
+			assert order == sorted(order), frames
+
+
+def build_go_stacks(folder, *options):
+	needs("go", "gcc")
+	program = folder / "go_stacks"
+	harness.check(harness.run("go", "build", *options, "-o", program, recording.PROGRAMS / "go_stacks.go",
+		env={"CGO_ENABLED": "1", "GOCACHE": str(folder / "cache"), "GO111MODULE": "off",
+			"GOFLAGS": "", "HOME": str(folder)}, timeout=300))
+	return program
+
+
+@harness.takes_long
+def test_go_and_c(folder):
+	program = build_go_stacks(folder)
+	r = recording.record(folder, program, harness.work(800), options=recording.exact())
+	assert not {frames[0] for frames, _ in r.stacks if frames and frames[0] not in GO_ROOTS}
+	if not recording.exact():
+		return
+	check_go_stacks(r)
+	r.check_whole(0.97)
+	# Without BPF, the goroutine's stack is read later, and is a guess or cut if it has changed.
+	r = recording.record(folder, program, harness.work(400), options=("--engine", "snapshot"))
+	assert not {frames[0] for frames, _ in r.stacks if frames and frames[0] not in GO_ROOTS}
+	assert r.share("main.main") > 0.05, r.share("main.main")
+
+
+@harness.takes_long
+def test_go_and_c_stripped(folder):
+	"""Without C's symbols, and Go's names from the table that its runtime needs."""
+	r = recording.record(folder, build_go_stacks(folder, "-ldflags", "-s"), harness.work(800),
+		options=recording.exact())
+	assert not {frames[0] for frames, _ in r.stacks if frames and frames[0] not in GO_ROOTS}
+	if recording.exact():
+		r.check_whole(0.97)
+
+
 def record_go(folder, *options):
 	needs("go")
 	program = folder / "code"

@@ -444,7 +444,7 @@ static uint64_t go_place(const struct sample *s, const struct go_g *g)
 		low = has_bp ? s->bp : g->high_va;
 	else if (has_bp && s->bp < low)
 		low = s->bp;
-	return low - g->low_va > GO_FRAME_BYTES ? low - GO_FRAME_BYTES : g->low_va;
+	return low - GO_FRAME_BYTES;
 }
 
 static void copy_other(struct copying *c, uint64_t low_va, uint64_t high_va)
