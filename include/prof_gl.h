@@ -52,9 +52,9 @@ typedef void (*Prof_Proc)(void);
 /*
  * Creates the shader program, buffer and vertex array for drawing in the current context. get_proc
  * returns the context's functions by name, as glXGetProcAddressARB, eglGetProcAddress,
- * glfwGetProcAddress and SDL_GL_GetProcAddress do.  Returns NULL if the context does not support
- * this; *why (unless why is NULL) is then a static text with the reason.  The caller owns the
- * result.
+ * glfwGetProcAddress and SDL's SDL_GL_GetProcAddress do.  Returns NULL if the context does not
+ * support this; *why (unless why is NULL) is then a static text with the reason.  The caller owns
+ * the result.
  */
 Prof_API_ Prof_Core *Prof_core_create(Prof_Proc (*get_proc)(const char *name), const char **why);
 /* Call it in the same context; core may be NULL. */

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 /*
- * Defines a test for cmocka_unit_test(): TEST(test_a_sum) { … }.  One with a setup function is
- * written out, as it uses its state.
+ * Defines a test for cmocka_unit_test(): TEST(name) { … }.  One with a setup function is written
+ * out, as it uses its state.
  */
 #define TEST(name) static void name(void **state __attribute__((unused)))
 

@@ -26,7 +26,7 @@ static struct cell *add_cells(struct tree *tree, int count)
 	return tree->cells + tree->cell_count - count;
 }
 
-/* Puts those for which is_low comes before the others; how many there are. */
+/* Puts those below the middle before the others; how many there are. */
 static int part(struct body *bodies, int count, int by_x, float middle)
 {
 	int low = 0;

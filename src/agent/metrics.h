@@ -29,7 +29,8 @@ struct agent_metrics {
 
 void agent_metrics_put(const struct agent_metrics *m, struct strbuf *out);
 /*
- * Writes them to a file that is replaced as a whole, for the textfile collector of node_exporter.
+ * Writes them to a file that is replaced as a whole, for the textfile collector of Prometheus'
+ * node_exporter.
  */
 must_use struct error *agent_metrics_write(const struct agent_metrics *m, const char *path);
 

@@ -7,7 +7,7 @@
  * that take samples, then to names, and a part is kept for the start of the next segment:
  *
  *	shares_begin(&s, limit);
- *	shares_add(&s, memory_of(pid), its_limit);    for each process
+ *	shares_add(&s, memory_of(pid), limit_bytes);  for each process
  *	shares_add_sampler(&s, memory_of(pid));       for each that takes samples, likewise
  *	shares_add_rings(&s, ring_bytes);             for each that has rings
  *	shares_end(&s, …);

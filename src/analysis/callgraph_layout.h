@@ -8,7 +8,7 @@
  * A caller with arcs first finds the units, then computes the times of each arc, then lays out:
  *
  * 	call_units_init(&units, &arcs);
- * 	... arc_times from units ...
+ * 	... the figures of arcs, from the units ...
  * 	graph = callgraph_layout(&arcs, &units, figures, metric_count, arena);
  * 	call_units_deinit(&units);
  *

@@ -19,7 +19,7 @@
  * cgroup  samples of processes in one of these control groups (base/cgroup.h)
  *
  * To add one: a row in enum filter_kind and filter_names, what it keeps in selection.c or, of
- * samples, in selection_samples.c, its option row in cli/filter_options.c.
+ * samples, in selection_samples.c, its option row in session/filter_options.c.
  */
 
 #include "base/error.h"

@@ -28,7 +28,7 @@
 
 /*
  * The probability that chance alone makes counts differ by as much or more, two-sided; 1 if both
- * are 0. 0 < new_share < 1: interval_old / (interval_old + interval_new).
+ * are 0. 0 < new_share < 1: the share of new counts that is expected by chance.
  */
 double significance_of_counts(uint64_t old_count, uint64_t new_count, double new_share);
 

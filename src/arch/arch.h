@@ -89,8 +89,8 @@ struct arch {
 	 */
 	uint16_t signal_offset[ARCH_REG_COUNT];
 	/*
-	 * The code at that address, which calls rt_sigreturn, and its first instruction's size; the
-	 * second makes the system call.
+	 * The code at that address, which calls rt_sigreturn(2), and its first instruction's size;
+	 * the second makes the system call.
 	 */
 	uint8_t signal_return[16];
 	uint8_t signal_return_size, signal_return_call;

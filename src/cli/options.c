@@ -2,9 +2,9 @@
  * Options parser over the commands' tables.
  *
  * One pass over argv.  Operands are moved to its front in place, which is safe because the write
- * position is never after the read position. getopt_long is not used: its tables have no help texts
- * and values, its messages suggest no nearest name, and with its abbreviations, every new option
- * could change the meaning of existing scripts.
+ * position is never after the read position.  getopt_long(3) is not used: its tables have no help
+ * texts and values, its messages suggest no nearest name, and with its abbreviations, every new
+ * option could change the meaning of existing scripts.
  */
 
 #include "cli/options.h"
@@ -21,7 +21,7 @@
 #include "cli/perf_habits.h"
 #include "session/values.h"
 
-/* From options_common; a command's own ids are passed only to its set function. */
+/* From common_rows; a command's own ids are passed only to its set function. */
 enum { OPTION_HELP };
 
 static const struct option_row common_rows[] = {

@@ -37,7 +37,7 @@ struct operands {
  *
  * set is called once for each option, in the given order.  value is NULL for flags, one of the
  * row's choices for VALUE_CHOICE, and otherwise the text as typed, which set must check
- * (cli/values.h).  The option's name is prepended to an error's message.
+ * (session/values.h).  The option's name is prepended to an error's message.
  */
 bool options_parse(const struct command *self, int argc, char **argv,
 	struct error *(*set)(void *context, int id, const char *value), void *context,

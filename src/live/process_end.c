@@ -25,7 +25,7 @@ bool process_has_ended(const struct live_process *process, int pidfd, struct liv
 	return err != NULL || now->state == 'Z' || now->state == 'X';
 }
 
-/* struct pidfd_info of linux/pidfd.h as of 6.15, which older headers lack. */
+/* Struct pidfd_info of the kernel's linux/pidfd.h as of 6.15, which older headers lack. */
 struct end_info {
 	uint64_t mask;
 	uint64_t cgroup;

@@ -46,8 +46,8 @@ bool dwarf_has_homes(struct dwarf_unit *unit)
 	case DW_LANG_C_plus_plus_03:
 	case DW_LANG_C_plus_plus_11:
 	case DW_LANG_C_plus_plus_14:
-	case 0x2a: /* DW_LANG_C_plus_plus_17, which some <dwarf.h> lack */
-	case 0x2b: /* DW_LANG_C_plus_plus_20 */
+	case 0x2a: /* DWARF's DW_LANG_C_plus_plus_17, which some <dwarf.h> lack */
+	case 0x2b: /* DWARF's DW_LANG_C_plus_plus_20 */
 		return true;
 	default:
 		return false;

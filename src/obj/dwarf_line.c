@@ -159,7 +159,7 @@ static bool read_header(struct line_files *t, struct cursor *c, struct cursor *p
 	cursor_skip(program, size);
 	t->instruction_bytes_min = cursor_u8(c);
 	t->operations_max = t->version >= 4 ? cursor_u8(c) : 1;
-	cursor_skip(c, 1); /* default_is_stmt */
+	cursor_skip(c, 1); /* DWARF's default_is_stmt */
 	t->line_base = (int8_t)cursor_u8(c);
 	t->line_range = cursor_u8(c);
 	t->opcode_base = cursor_u8(c);
@@ -324,7 +324,7 @@ static void run_extended(struct line_run *r)
 		r->address = size == 5 ? cursor_u32(&c) : cursor_u64(&c);
 		r->operation = 0;
 		break;
-	default: /* no compiler emits define_file; set_discriminator is not needed */
+	default: /* no compiler emits DW_LNE_define_file; DW_LNE_set_discriminator is not needed */
 		break;
 	}
 }
@@ -351,7 +351,7 @@ static void run_standard(struct line_run *r, uint8_t opcode)
 		r->address += cursor_u16(&r->c);
 		r->operation = 0;
 		break;
-	default: /* columns, is_stmt, prologues: not needed; operand counts are in the header */
+	default: /* columns, statements, prologues: not needed; operand counts are in the header */
 		for (uint8_t i = 0; i < r->table->opcode_lengths[opcode - 1]; i++)
 			cursor_uleb(&r->c);
 		break;

@@ -1,6 +1,6 @@
 /*
- * Opens files below a folder, step by step, as openat2(2) would with RESOLVE_BENEATH and
- * RESOLVE_NO_SYMLINKS; this works on all kernels, and where a sandbox does not know openat2.
+ * Opens files below a folder, step by step, as the kernel's openat2(2) would with RESOLVE_BENEATH
+ * and RESOLVE_NO_SYMLINKS; this works on all kernels, and where a sandbox does not know openat2.
  */
 #include "obj/source_root.h"
 

@@ -2,7 +2,7 @@
  * Turns symbol tables into a flat table of names by address.
  *
  * Which symbols count: functions (STT_FUNC, STT_GNU_IFUNC), and untyped ones in executable sections
- * (hand-written assembly).  Among several at one address, the best name is kept, by symbol_better.
+ * (hand-written assembly).  Among several at one address, the best name is kept, by alias_compare.
  * A symbol of size 0 extends to the next one, but is dropped inside a sized one, where it is a
  * label.  If only some functions have symbols, it ends before the next function in the unwind
  * rules, as the nameless functions after it are separate.
@@ -158,7 +158,7 @@ static void symtab_add_go(void *context, uint64_t low, uint64_t high, const char
 					 .type = SYMBOL_FUNCTION});
 }
 
-/* Order of names for people: reserved aliases such as __libc_malloc or _IO_puts come last. */
+/* Order of names for people: reserved aliases, as glibc's __libc_malloc or _IO_puts, come last. */
 static int name_compare(const char *a, const char *b)
 {
 	size_t underscores_a = strspn(a, "_"), underscores_b = strspn(b, "_");

@@ -100,7 +100,7 @@ struct perfstream_sample {
 	uint64_t ip, time_ns, period;
 	int64_t pid, tid;
 	uint32_t cpu;		       /* PERFSTREAM_NO_CPU: unknown */
-	uint8_t mode;		       /* PERF_DATA_MODE_… */
+	uint8_t mode;		       /* PERFSTREAM_MODE_… */
 	bool has_period;	       /* the sample has a period */
 	struct perfstream_words chain; /* addresses and contexts, innermost first */
 	bool has_chain;

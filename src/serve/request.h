@@ -14,7 +14,7 @@
  *	request_init(&r, REQUEST_REPORT, &served, BRIEF_TOOLS);
  *	err = request_put(&r, "profile", "sonde.prof"); …
  *	err = request_settle(&r);
- *	err = request_answer(&r, &sink, request_write, …);
+ *	err = request_answer(&r, &sink, begin_answer);
  *	request_deinit(&r);
  */
 

@@ -6,7 +6,7 @@
  * shard with the profiles of some hosts.
  *
  *	err = store_open("clickhouse://db1,db2", &options, &store);
- *	err = store_send(store, profile, &rows_options, &sent);
+ *	err = store_send(store, profile, &rows, &sent);
  *	err = store_fetch(store, &query, &profile);
  *	store_close(store);
  *

@@ -22,7 +22,7 @@ struct return_cache {
 bool return_address_is_plausible(struct return_cache *cache, const struct unwind_space *space,
 	struct unwind_memory *memory, uint64_t va);
 
-/* Whether signal handlers return to the code at va: it calls rt_sigreturn. */
+/* Whether signal handlers return to the code at va: it calls rt_sigreturn(2). */
 bool signal_return_is_at(const struct arch *arch, struct unwind_memory *memory, uint64_t va);
 
 /* Whether a thread stopped at va is in that code, or in its system call. */

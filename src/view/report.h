@@ -54,7 +54,7 @@ struct report_query {
 	const struct same_rule *same; /* borrowed */
 	size_t same_count;
 	const char *center;	     /* as requested; NULL: each entity is a centre; borrowed */
-	const struct centre *centre; /* center's entities in the tree (report_find_centre) */
+	const struct centre *centre; /* center's entities in the tree; NULL without */
 	bool spread;
 	bool confidence; /* how far figures may be off by chance */
 	bool invert;	 /* stacks are shown from their leaves */

@@ -7,7 +7,7 @@ test case: it passes by returning, fails by an exception (`assert`, mostly), and
 
 	import harness
 
-	def test_says_its_version():
+	def test_it_says_its_version():
 		assert harness.sonde("--version").out.startswith("sonde ")
 
 	harness.main()

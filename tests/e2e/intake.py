@@ -182,7 +182,7 @@ def test_otlp_partial_success(folder):
 		metrics = intake.metrics()
 		rejected = metrics['sonde_intake_profiles_rejected_total{path="otlp"}']
 		assert metrics['sonde_intake_profiles_total{path="otlp"}'] + rejected == 40 and rejected == 24, metrics
-		# ExportProfilesPartialSuccess: rejected_profiles, error_message.
+		# OTLP's ExportProfilesPartialSuccess: rejected_profiles, error_message.
 		assert {intake.kept()["service"] for _ in range(16)} == {f"s{i}" for i in range(16)}
 		assert answer[0] == 0x0a and answer.find(field(1, rejected)) == 2 and b"too many resources" in answer, answer
 

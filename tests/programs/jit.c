@@ -2,7 +2,7 @@
  * jit KIND MILLISECONDS: makes machine code and works in it for so much CPU time, and says what it
  * is in the way of KIND:
  *
- *	map	a perf map in /tmp: jit_first and jit_second work 1:3, called by jit_caller
+ *	map	a perf map in /tmp: jit_first and jit_second work 1:3, called by jit_caller_of_…
  *	odd	the same, among lines that are none, a name with an escape sequence, and a size
  *		that wraps
  *	dump	a jitdump in the current folder: jit_early works, then jit_late stands at the same

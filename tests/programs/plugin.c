@@ -1,5 +1,5 @@
 /*
- * A shared library for plugins.c: PLUGIN_NAME works for so much CPU time, CALLED_NAME is where it
+ * A shared library for plugins.c: plugin_entry works for so much CPU time, CALLED_NAME is where it
  * does.
  */
 #include "cpu_time.h"

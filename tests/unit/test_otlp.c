@@ -154,7 +154,7 @@ TEST(rows_become_tables)
 
 /* ---- layouts ---- */
 
-/* The start of a message up to a Profile; three proto_ends close it. */
+/* The start of a message up to a Profile; end_profile closes it. */
 static void begin_profile(struct strbuf *out, size_t begun[3])
 {
 	begun[0] = proto_begin(out, 1);

@@ -64,7 +64,7 @@ static void put_name(struct strbuf *t, uint64_t iid, const char *name)
 	proto_end(t, data);
 }
 
-/* The event of a packet; name_iid 0 and name NULL: none. */
+/* The event of a packet; iid 0 and name NULL: none. */
 static void put_event(
 	struct strbuf *t, uint64_t type, uint64_t track, uint64_t iid, const char *name)
 {

@@ -241,7 +241,7 @@ TEST(reads_everything)
 	profile_destroy(p);
 }
 
-/* Without default_sample_type it is the last; the first tells how many samples there were. */
+/* Without pprof's default_sample_type it is the last; the first counts samples. */
 TEST(types_and_default)
 {
 	static const uint64_t names[] = {S_NONE, S_SAMPLES, S_CPU, S_TEXT};

@@ -223,7 +223,7 @@ static bool parse_formula(struct callgrind_events *e, struct str formula, uint32
 	return false;
 }
 
-/* "NAME = FORMULA : Long name"; a line without a formula only defines a long name (learn_unit). */
+/* "NAME = FORMULA : Long name"; a line without a formula only defines a long name (told_unit). */
 static void add_formula(struct callgrind_events *e, struct str text)
 {
 	const char *equals = memchr(text.data, '=', text.size);

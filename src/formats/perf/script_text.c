@@ -374,7 +374,7 @@ static void take_offset(struct str *s)
 		s->size = i - 3;
 }
 
-/* Output of -F brstackinsn, insn and --xed looks similar to frames. */
+/* Output of perf script -F brstackinsn, insn and --xed looks similar to frames. */
 static bool is_instruction(struct str rest)
 {
 	return str_starts_with(rest, STR("insn:")) || str_starts_with(rest, STR("ilen:"));

@@ -3,7 +3,7 @@
  * docs/formats/pprof.md defines the output exactly.
  *
  * A pprof profile is a sum: samples with the same stack, thread and labels become one.  Threads and
- * processes are labels, named as by perf_to_profile.
+ * processes are labels, named as by pprof's perf_to_profile.
  */
 #include "formats/pprof/writer.h"
 

@@ -1,8 +1,9 @@
 /*
- * Wakeups.  sched_waking is reported where and when a thread is woken.  The other tracepoints,
- * sched_wakeup and sched_wakeup_new, are reported where it will run, or for new threads.  The
- * data's first fields are the same for all tracepoints (Documentation/trace/events.rst).  Their
- * flags show whether an interrupt was being served (include/linux/trace_events.h).
+ * Wakeups.  sched_waking is reported where and when a thread is woken.  The kernel's other
+ * tracepoints, sched_wakeup and sched_wakeup_new, are reported where it will run, or for new
+ * threads.  The data's first fields are the same for all tracepoints
+ * (Documentation/trace/events.rst).  Their flags show whether an interrupt was being served (the
+ * kernel's include/linux/trace_events.h).
  *
  * A device or a timer wakes a thread in an interrupt, whichever thread runs on that CPU, so the
  * running thread is not named.  The kernel defers work to softirqs, which run at the end of an
@@ -24,10 +25,10 @@
 
 #define TRACEPOINT "sched:sched_waking"
 
-/* Of enum trace_flag_type. */
+/* Of the kernel's enum trace_flag_type. */
 #define FLAG_HARDIRQ 0x08
 #define FLAG_SOFTIRQ 0x10
-/* In the common fields: type, flags, preempt_count, pid. */
+/* In the kernel's common fields: type, flags, preempt_count, pid. */
 #define FLAGS_OFFSET 2
 /* Such a description has about 500 bytes. */
 #define FORMAT_BYTES_MAX 65536

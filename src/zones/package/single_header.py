@@ -1,7 +1,7 @@
 """
 Makes sonde_zones.h: the public headers, and behind Prof_IMPLEMENTATION the whole runtime.
 
-	single_header.py OUT DEPENDENCIES LICENSE INCLUDE_DIR SRC_DIR SOURCE...
+	single_header.py OUT DEPENDENCIES LICENSE INCLUDE SRC SOURCE...
 
 Every file stands once, where it is first included. Sources are one unit in the result, so a static
 name that two of them have gets the file's name behind it; macros of a source end with it.

@@ -76,11 +76,11 @@ enum capture_profile_flag {
 /*
  * Counters of problems.  Values are totals so far; the last one counts.
  *
- * To add one: give it a number at the end; set it in record/recorder.c's write_counters, or at the
- * end of the recording; add its sentence to counter_troubles in formats/sonde/capture_trouble.c
- * (for time: formats/sonde/capture_time.c), so that every report has a note; its row to
- * sonde-capture(5); and, if users should act on it, its part of the recorder's last lines to
- * cli/record_summary.c.
+ * To add one: give it a number at the end; set it in recorder_write_counters (record/recorder.c),
+ * or at the end of the recording; add its sentence to counter_troubles in
+ * formats/sonde/capture_trouble.c (for time: formats/sonde/capture_time.c), so that every report
+ * has a note; its row to sonde-capture(5); and, if users should act on it, its part of the
+ * recorder's last lines to cli/record_summary.c.
  */
 enum capture_counter {
 	CAPTURE_LOST_RING = 0,	      /* samples lost: the ring buffer was full */

@@ -194,7 +194,7 @@ struct zonewire_node {
 	uint64_t private_words[9]; /* pointers used by the program only */
 };
 
-/* Texts and numbers that a program has attached to a node (Prof_Text, Prof_Number). */
+/* Texts and numbers that a program has attached to a node (Prof_text, Prof_number). */
 struct zonewire_note {
 	uint32_t node;
 	uint32_t generation; /* odd while it changes; then retry */
