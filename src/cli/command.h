@@ -5,9 +5,9 @@
  * A command owns its name, its help, its options and its code: one file cmd_NAME.c that ends in one
  * `const struct command`, and one row in commands.c.
  *
- * To add one: copy the smallest (cmd_formats.c), give it its option rows, add it to commands.c and
- * to src/cli/meson.build; help, usage errors, nearest matches, shell completions and the option
- * part of the man page follow from the rows.
+ * To add one: copy a small one (cmd_formats.c), give it its option rows, add it to commands.c and
+ * to src/cli/meson.build; help, usage errors, nearest matches and shell completions follow from the
+ * rows.  tests/e2e/cli_man.py compares them with the man page.
  */
 
 #include <stdbool.h>
