@@ -18,12 +18,12 @@ MADE = ("docs/files.md", "docs/formats/corpus")
 
 
 def phrases():
-	"""[(pattern, what to write, whether code is looked through)] of the table in HACKING.md."""
+	"""(phrase, its pattern, what to write, whether code is looked through), of the table in HACKING.md."""
 	text = (ROOT / "HACKING.md").read_text().partition("\n## Words\n")[2].partition("\n## ")[0]
 	for row in re.findall(r"^\| (`[^|]*) \| ([^|]*) \| (\w+) \|$", text, re.MULTILINE):
 		for phrase in re.findall(r"`([^`]+)`", row[0]):
 			pattern = re.compile(rf"(?<![\w-]){re.escape(phrase)}(?!\w)", re.IGNORECASE)
-			yield pattern, row[1], row[2] == "everywhere"
+			yield phrase.lower(), pattern, row[1], row[2] == "everywhere"
 
 
 def prose(path):
@@ -52,8 +52,12 @@ def main():
 	banned, problems = list(phrases()), []
 	for path in files():
 		is_code = path.suffix in (".c", ".h")
+		text = path.read_text().lower()
+		here = [row for row in banned if row[0] in text]
+		if not here:
+			continue
 		for number, line in prose(path):
-			for pattern, better, is_everywhere in banned:
+			for _, pattern, better, is_everywhere in here:
 				found = pattern.search(line) if is_everywhere or not is_code else None
 				if found:
 					problems.append(f"{path.relative_to(ROOT)}:{number}: '{found[0]}': write {better}")
