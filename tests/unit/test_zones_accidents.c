@@ -276,7 +276,7 @@ static void fork_amid_update_body(void)
 	work(1);
 	for (int i = 0; i < 3; i++)
 		NEED(!pthread_create(&thread[i], NULL, updates, NULL));
-	for (int i = 0, forks = getenv("SONDE_LONG") ? 3000 : 1500; i < forks; i++) {
+	for (int i = 0, forks = getenv("SONDE_LONG") ? 3000 : 300; i < forks; i++) {
 		pid_t child = fork();
 
 		if (!child) {
