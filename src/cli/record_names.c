@@ -14,6 +14,19 @@ struct namer {
 	size_t left; /* objects, because of their size */
 };
 
+/* The object that is being named. */
+struct named {
+	const struct recorder *recorder;
+	uint32_t object;
+};
+
+static bool generated_name(const void *names, uint64_t va, struct str *name)
+{
+	const struct named *named = names;
+
+	return recorder_generated_name(named->recorder, named->object, va, name);
+}
+
 static void write_place(struct capture_writer *writer, uint32_t object, uint64_t obj_addr,
 	const struct symbol_place *place, struct arena *arena)
 {
@@ -25,9 +38,11 @@ static void write_place(struct capture_writer *writer, uint32_t object, uint64_t
 	capture_writer_symbol(writer, object, obj_addr, frames, place->count);
 }
 
-static void symbolize_object(struct capture_writer *writer, uint32_t number,
+static void symbolize_object(struct recorder *recorder, uint32_t number,
 	const struct recorder_object *object, struct namer *namer)
 {
+	const struct named named = {recorder, number};
+	struct capture_writer *writer = recorder_writer(recorder);
 	struct arena *arena = arena_create();
 	struct symbol_place *places =
 		ARENA_ARRAY(arena, struct symbol_place, object->address_count);
@@ -39,6 +54,8 @@ static void symbolize_object(struct capture_writer *writer, uint32_t number,
 		.kind = capture_names_kind(object->kind),
 		.pid = object->pid,
 		.begin_ns = object->begin_ns,
+		.generated_name = generated_name,
+		.names = &named,
 	};
 
 	if (object->is_replaced)
@@ -89,7 +106,7 @@ size_t record_names(struct recorder *recorder, const struct record_names_options
 
 		recorder_object(recorder, i, &object);
 		if (has_code(&object) && (!options->later || is_named_now_only(&object)))
-			symbolize_object(recorder_writer(recorder), i, &object, &namer);
+			symbolize_object(recorder, i, &object, &namer);
 	}
 	symbolizer_destroy(namer.symbolizer);
 	return namer.left;

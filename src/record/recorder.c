@@ -336,7 +336,11 @@ static void recorder_write_counters(struct recorder *r)
 	uint64_t *counters = r->recording.snapshot.counters;
 	struct unwind_counts walks = unwind_walker_counts(r->recording.snapshot.walker);
 	struct engine_counts counts;
+	struct generated_counts generated;
 	const char *denied;
+
+	generated_names_finish(&r->recording.snapshot.names);
+	generated = generated_names_counts(&r->recording.snapshot.names);
 
 	r->engine->ops->counts(r->engine, &counts);
 	counters[CAPTURE_LOST_RING] = counts.lost;
@@ -352,6 +356,11 @@ static void recorder_write_counters(struct recorder *r)
 	counters[CAPTURE_DENIED_PROGRAMS] = process_table_denied(r->recording.processes, &denied);
 	counters[CAPTURE_DENIED_ALIVE] = process_table_denied_alive(r->recording.processes);
 	counters[CAPTURE_BAD_JITDUMPS] = jit_table_bad_records(&r->recording.snapshot.jit);
+	counters[CAPTURE_BAD_MAP_LINES] = generated.bad_lines;
+	counters[CAPTURE_OLD_MAPS] = generated.old_maps;
+	counters[CAPTURE_OTHER_MAPS] = generated.other_maps;
+	counters[CAPTURE_CUT_MAPS] = generated.cut_maps;
+	counters[CAPTURE_UNSURE_NAMES] = generated.unsure;
 	counters[CAPTURE_REUSE_CHECKED] = walks.reuse_checks;
 	counters[CAPTURE_REUSE_WRONG] = walks.reuse_mismatches;
 	if (r->recording.zones)
@@ -1155,6 +1164,12 @@ void recorder_object(struct recorder *r, uint32_t object, struct recorder_object
 		.addresses = r->addresses.addresses + begin,
 		.address_count = r->addresses.start[object + 1] - begin,
 	};
+}
+
+bool recorder_generated_name(
+	const struct recorder *r, uint32_t object, uint64_t va, struct str *name)
+{
+	return generated_names_find(&r->recording.snapshot.names, object, va, name);
 }
 
 struct capture_writer *recorder_writer(struct recorder *r)

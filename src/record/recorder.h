@@ -109,6 +109,9 @@ struct recorder_object {
  */
 size_t recorder_object_count(const struct recorder *r);
 void recorder_object(struct recorder *r, uint32_t object, struct recorder_object *out);
+/* The name of code made at run time, at an address of such an object, from a perf map. */
+bool recorder_generated_name(
+	const struct recorder *r, uint32_t object, uint64_t va, struct str *name);
 struct capture_writer *recorder_writer(struct recorder *r);
 
 /* Finishes the capture file and frees the recorder. *size_bytes: of the file, also on failure. */

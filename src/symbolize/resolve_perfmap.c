@@ -1,8 +1,7 @@
-/* Resolver for code generated at run time: reads the perf map that the process wrote. */
+/* Resolver for code generated at run time: by the names that were found while it was recorded. */
 #include "symbolize/resolver.h"
 
 #include "obj/demangle.h"
-#include "obj/perfmap.h"
 
 static bool perfmap_fits(enum object_kind kind)
 {
@@ -11,28 +10,21 @@ static bool perfmap_fits(enum object_kind kind)
 
 static void perfmap_resolve(struct resolve_job *job)
 {
-	struct perfmap *map;
+	const struct symbolize_object *object = job->object;
 	struct str name;
 
-	if (job->object->pid <= 0)
+	if (object->generated_name == NULL)
 		return;
-	struct error *err = perfmap_open(job->object->pid, &map);
-	if (err) {
-		resolve_problem(job, "no perf map: %s", err->message);
-		error_destroy(err);
-		return;
+	for (size_t i = 0; i < job->count; i++) {
+		if (job->is_known[i] ||
+			!object->generated_name(object->names, job->obj_addrs[i], &name))
+			continue;
+		job->status->found_file = job->status->has_names = true;
+		resolve_with_name(job, i, demangle(job->symbolizer->demangler, name), STR(""));
 	}
-	job->status->found_file = true;
-	job->status->has_names = perfmap_count(map) != 0;
-	size_t bad = perfmap_bad_lines(map);
-	if (bad)
-		resolve_problem(job, "perf map of process %lld: %zu line%s could not be read",
-			(long long)job->object->pid, bad, bad == 1 ? "" : "s");
-	for (size_t i = 0; i < job->count; i++)
-		if (!job->is_known[i] && perfmap_find(map, job->obj_addrs[i], &name))
-			resolve_with_name(
-				job, i, demangle(job->symbolizer->demangler, name), STR(""));
-	perfmap_close(map);
+	if (!job->status->found_file)
+		resolve_problem(job, "%.*s: no perf map of process %lld names its code",
+			STR_ARG(object->path), (long long)object->pid);
 }
 
 const struct resolver resolver_perfmap = {

@@ -47,7 +47,13 @@ struct symbolize_object {
 		open_path; /* where to open it now, if elsewhere (/proc/PID/root/…); else empty */
 	struct str build_id; /* lower-case hex; if known, a file with a different one is not used */
 	enum object_kind kind;
-	int64_t pid; /* OBJECT_JIT: the owner of the perf map; 0: unknown */
+	int64_t pid; /* OBJECT_JIT: the process, for messages; 0: unknown */
+	/*
+	 * OBJECT_JIT: the name of the code at va, from a perf map; NULL: none are known.  names:
+	 * its context.
+	 */
+	bool (*generated_name)(const void *names, uint64_t va, struct str *name);
+	const void *names;
 	/*
 	 * OBJECT_KERNEL: where it was in memory, for which the symbolizer's further source may have
 	 * its file.

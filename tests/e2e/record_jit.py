@@ -49,6 +49,22 @@ def test_odd_perf_map(folder):
 
 
 @harness.takes_long
+def test_perf_map_with_two_names_of_one_address(folder):
+	record_jit(folder, "again")
+
+
+@harness.takes_long
+def test_perf_map_in_a_container(folder):
+	"""Its /tmp and its number are its own, and are gone when the recording ends."""
+	recording.needs_root()
+	program = recording.program(folder, "jit")
+	inside = (f"mount -t tmpfs none /run && cp {program} /run/jit && mount -t tmpfs none /tmp"
+		f" && exec /run/jit again {harness.work(600)}")
+	r = recording.record(folder, "unshare", "-m", "-p", "-f", "sh", "-c", inside, cwd=folder)
+	r.check_truth(r.done.out)
+
+
+@harness.takes_long
 def test_perf_map_of_somebody_else(folder):
 	"""Only what root, we or the process's user wrote is believed; links are not followed."""
 	recording.needs_root()

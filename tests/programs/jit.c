@@ -5,6 +5,7 @@
  *	map	a perf map in /tmp: jit_first and jit_second work 1:3, called by jit_caller_of_…
  *	odd	the same, among lines that are none, a name with an escape sequence, and a size
  *		that wraps
+ *	again	a perf map: jit_early works, then jit_late stands at the same place and works
  *	dump	a jitdump in the current folder: jit_early works, then jit_late stands at the same
  *		place and works, then it is moved and works again
  *	late	the same, but the file is written at the end
@@ -105,6 +106,35 @@ static void run_map(const char *kind, double milliseconds)
 		puts("jit_first 0.25 0.25\njit_second 0.75 0.75\njit_caller_of_first 0 0.25\n"
 		     "jit_caller_of_second 0 0.75");
 	puts("work 0 1");
+}
+
+static void work_for(const uint8_t *at, double milliseconds)
+{
+	struct cpu_time time = cpu_time_of_process(milliseconds);
+
+	do
+		for (int round = 0; round < 20; round++)
+			work(at, UNIT);
+	while (cpu_time_is_left(&time));
+}
+
+static void run_again(double milliseconds)
+{
+	static const char *const names[] = {"jit_early", "jit_late"};
+	char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	FILE *f = fopen(path, "wx");
+	if (!f)
+		exit(1);
+	memcpy(code, worker, sizeof(worker));
+	for (size_t i = 0; i < 2; i++) {
+		fprintf(f, "0x%zX\t%zX\t%s\n", (size_t)(uintptr_t)code, sizeof(worker), names[i]);
+		fflush(f);
+		work_for(code, milliseconds / 2);
+	}
+	fclose(f);
+	puts("jit_early 0.5 0.5\njit_late 0.5 0.5\nwork 0 1");
 }
 
 /* ---- jitdump ---- */
@@ -220,16 +250,6 @@ static void move(const uint8_t *from, const uint8_t *to, uint64_t index)
 		flush_dump();
 }
 
-static void work_for(const uint8_t *at, double milliseconds)
-{
-	struct cpu_time time = cpu_time_of_process(milliseconds);
-
-	do
-		for (int round = 0; round < 20; round++)
-			work(at, UNIT);
-	while (cpu_time_is_left(&time));
-}
-
 static void run_dump(double milliseconds)
 {
 	open_dump();
@@ -259,6 +279,8 @@ int main(int argc, char **argv)
 	is_late = strcmp(argv[1], "late") == 0;
 	if (is_late || strcmp(argv[1], "dump") == 0)
 		run_dump(atof(argv[2]));
+	else if (strcmp(argv[1], "again") == 0)
+		run_again(atof(argv[2]));
 	else
 		run_map(argv[1], atof(argv[2]));
 	return result == 0;

@@ -52,8 +52,116 @@ TEST(bad_lines_are_counted)
 						"3000 8 good\n"));
 
 	assert_int_equal(perfmap_bad_lines(map), 7);
-	check(map, 0x2000, NULL);
+	check(map, 0x2000, "empty");
 	check(map, 0x3000, "good");
+	perfmap_close(map);
+}
+
+TEST(tabs_and_prefixes_are_read)
+{
+	struct perfmap *map = perfmap_parse(STR("0x1000\t0x10\ttabbed name\n"
+						"0X2000 \t 0X10\t both\tin it\n"
+						"ABCDEF0 1F UPPER\r\n"));
+
+	check(map, 0x100f, "tabbed name");
+	check(map, 0x2000, "both\tin it");
+	check(map, 0xabcdf0e, "UPPER");
+	assert_int_equal(perfmap_bad_lines(map), 0);
+	perfmap_close(map);
+}
+
+TEST(size_0_reaches_to_the_next)
+{
+	struct perfmap *map = perfmap_parse(STR("3000 0 last\n1000 0 first\n2000 8 sized\n"
+						"2800 0 middle\n1800 10 within\n"));
+
+	check(map, 0xfff, NULL);
+	check(map, 0x1000, "first");
+	check(map, 0x17ff, "first");
+	check(map, 0x1808, "within");
+	check(map, 0x1810, NULL);
+	check(map, 0x2007, "sized");
+	check(map, 0x2008, NULL);
+	check(map, 0x2fff, "middle");
+	check(map, 0x3fff, "last");
+	check(map, 0x3000 + (1 << 20), NULL);
+	perfmap_close(map);
+}
+
+/* ---- maps that grow ---- */
+
+static void add(struct perfmap *map, const char *bytes, uint64_t from_ns, uint64_t until_ns)
+{
+	perfmap_add(map, str_from(bytes), from_ns, until_ns);
+}
+
+TEST(names_have_times)
+{
+	struct perfmap *map = perfmap_create();
+
+	add(map, "1000 10 old\n2000 10 ot", 0, 0);
+	add(map, "her\n1000 10 new\n", 50, 50);
+	perfmap_advance(map, 49);
+	check(map, 0x1000, "old");
+	check(map, 0x2000, NULL);
+	perfmap_advance(map, 50);
+	check(map, 0x1000, "new");
+	check(map, 0x2000, "other");
+	add(map, "3000 10 unfinished", 60, 60);
+	perfmap_advance(map, 100);
+	check(map, 0x3000, NULL);
+	perfmap_end(map, 100);
+	perfmap_advance(map, 100);
+	check(map, 0x3000, "unfinished");
+	assert_int_equal(perfmap_bad_lines(map), 0);
+	perfmap_close(map);
+}
+
+TEST(names_that_came_together_are_unsure)
+{
+	struct perfmap *map = perfmap_create();
+
+	add(map, "1000 10 old\n2000 10 other\n3000 10 same\n1008 10 new\n3000 10 same\n", 0, 50);
+	perfmap_advance(map, 10);
+	assert_true(perfmap_is_unsure(map, perfmap_find_line(map, 0x1008), 49));
+	assert_false(perfmap_is_unsure(map, perfmap_find_line(map, 0x1008), 50));
+	assert_false(perfmap_is_unsure(map, perfmap_find_line(map, 0x1000), 49));
+	assert_false(perfmap_is_unsure(map, perfmap_find_line(map, 0x2000), 49));
+	assert_false(perfmap_is_unsure(map, perfmap_find_line(map, 0x3000), 49));
+	perfmap_close(map);
+}
+
+TEST(a_map_that_begins_again_is_not_kept_twice)
+{
+	struct perfmap *map = perfmap_create();
+
+	add(map, "1000 10 a\n2000 10 b\n300", 0, 0);
+	perfmap_advance(map, 0);
+	perfmap_rewind(map);
+	add(map, "1000 10 a\n2000 10 c\n4000 10 d\n", 5, 5);
+	perfmap_advance(map, 5);
+	assert_int_equal(perfmap_count(map), 4);
+	assert_int_equal(perfmap_bad_lines(map), 0);
+	check(map, 0x1000, "a");
+	check(map, 0x2000, "c");
+	check(map, 0x4000, "d");
+	perfmap_close(map);
+}
+
+/* In whatever pieces a map comes, it takes about the time and memory of one piece. */
+TEST(many_pieces_are_quick)
+{
+	struct perfmap *map = perfmap_create();
+	char line[64];
+
+	for (unsigned int i = 0; i < 100000; i++) {
+		snprintf(line, sizeof(line), "%x 10 f%u\n", 0x1000 + (i * 7919 % 100003) * 16, i);
+		add(map, line, i, i);
+		perfmap_advance(map, i);
+	}
+	check(map, 0x1000, "f0");
+	check(map, 0x1000 + 7919 * 16, "f1");
+	assert_true(perfmap_memory(map) < (uint64_t)100000 * 192);
 	perfmap_close(map);
 }
 
@@ -142,6 +250,12 @@ int main(void)
 		cmocka_unit_test(lines_are_read),
 		cmocka_unit_test(later_lines_win),
 		cmocka_unit_test(bad_lines_are_counted),
+		cmocka_unit_test(tabs_and_prefixes_are_read),
+		cmocka_unit_test(size_0_reaches_to_the_next),
+		cmocka_unit_test(names_have_times),
+		cmocka_unit_test(names_that_came_together_are_unsure),
+		cmocka_unit_test(a_map_that_begins_again_is_not_kept_twice),
+		cmocka_unit_test(many_pieces_are_quick),
 		cmocka_unit_test(overlapping_lines_are_quick),
 		cmocka_unit_test(only_own_regular_files_are_read),
 		cmocka_unit_test(strangers_are_not_believed),

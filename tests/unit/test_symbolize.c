@@ -595,31 +595,39 @@ TEST(kernel_functions)
 	arena_destroy(a.arena);
 }
 
-TEST(perf_maps)
+/* One function at 0x1000, of 16 bytes. */
+static bool name_of_fib(const void *names, uint64_t va, struct str *name)
 {
-	char *path = xasprintf("/tmp/perf-%d.map", (int)getpid());
-	const struct symbolize_options options = {.cache_directory = ""};
-	const struct symbolize_object object = {.kind = OBJECT_JIT, .pid = getpid()};
-	const uint64_t addrs[] = {0xfff, 0x1008, 0x1020};
-	FILE *file = fopen(path, "w");
+	*name = str_from(names);
+	return va - 0x1000 < 16;
+}
 
-	if (file == NULL)
-		skip();
-	fputs("1000 10 fib\nnonsense\n", file);
-	fclose(file);
+TEST(names_of_generated_code)
+{
+	const struct symbolize_options options = {.cache_directory = ""};
+	struct symbolize_object object = {.path = STR("[anon]"),
+		.kind = OBJECT_JIT,
+		.pid = 7,
+		.generated_name = name_of_fib,
+		.names = "fib"};
+	const uint64_t addrs[] = {0xfff, 0x1008, 0x1020};
 	struct answer a = ask(&options, object, addrs, ARRAY_SIZE(addrs));
-	unlink(path);
+
 	assert_true(a.status.found_file && a.status.has_names);
-	assert_non_null(strstr(a.status.problem, "1 line"));
+	assert_null(a.status.problem);
 	assert_int_equal(a.places[0].count, 0);
 	check_function(&a.places[1], 0, "fib");
 	assert_int_equal(a.places[2].count, 0);
 	arena_destroy(a.arena);
+	a = ask(&options, object, addrs, 1);
+	assert_false(a.status.found_file);
+	assert_non_null(strstr(a.status.problem, "process 7"));
+	arena_destroy(a.arena);
+	object.generated_name = NULL;
 	a = ask(&options, object, addrs, ARRAY_SIZE(addrs));
 	assert_false(a.status.found_file);
 	assert_non_null(a.status.problem);
 	arena_destroy(a.arena);
-	free(path);
 }
 
 TEST(unknown_memory_is_unknown)
@@ -667,7 +675,7 @@ int main(void)
 		IN_FOLDER(only_build_ids_are_looked_for),
 		cmocka_unit_test(the_vdso_is_our_own),
 		cmocka_unit_test(kernel_functions),
-		cmocka_unit_test(perf_maps),
+		cmocka_unit_test(names_of_generated_code),
 		cmocka_unit_test(unknown_memory_is_unknown),
 		cmocka_unit_test(no_addresses_are_no_work),
 	};

@@ -20,6 +20,7 @@
 #include "obj/objfile.h"
 #include "obj/vdso.h"
 #include "perfstream/jit.h"
+#include "record/processes/generated_names.h"
 #include "record/processes/mapped_file.h"
 
 enum object_state {
@@ -39,6 +40,7 @@ struct load_object {
 	uint64_t begin_ns;	   /* of a generation, whose fd_path is its jitdump's */
 	bool is_rewritten;	   /* the file has been written to since it was mapped */
 	struct timespec changed;   /* when the file's contents last changed before that */
+	uint32_t origin;	   /* of a generation */
 	struct objfile *file;
 	struct cfi_table *cfi;
 };
@@ -130,6 +132,16 @@ static bool is_memfd(struct str path)
 	return str_starts_with(path, STR("/memfd:"));
 }
 
+static uint32_t add_anonymous(struct object_table *t, struct str key, int64_t pid)
+{
+	return object_add(t, key,
+		(struct load_object){.kind = CAPTURE_OBJECT_JIT,
+			.state = OBJECT_CLOSED,
+			.pid = pid,
+			.path = STR("[anon]"),
+			.fd = -1});
+}
+
 /* Code without a file: one object per process, as its addresses are meaningless elsewhere. */
 static uint32_t mapped_anonymous(struct object_table *t, const struct object_origin *origin)
 {
@@ -139,12 +151,7 @@ static uint32_t mapped_anonymous(struct object_table *t, const struct object_ori
 	snprintf(key, sizeof(key), "[anon]\n%" PRId64, origin->pid);
 	if (str_table_find(&t->keys, str_from(key), &number))
 		return number;
-	return object_add(t, str_from(key),
-		(struct load_object){.kind = CAPTURE_OBJECT_JIT,
-			.state = OBJECT_CLOSED,
-			.pid = origin->pid,
-			.path = STR("[anon]"),
-			.fd = -1});
+	return add_anonymous(t, str_from(key), origin->pid);
 }
 
 /* Looks for a build ID that is in the file's sections only. */
@@ -339,11 +346,20 @@ uint32_t object_table_generation(struct object_table *t, uint32_t object, uint64
 
 	if (!str_table_find(&t->keys, str_from(key), &number)) {
 		o.begin_ns = begin_ns;
+		o.origin = object;
 		snprintf(o.fd_path, sizeof(o.fd_path), "%.*s", STR_ARG(dump));
 		number = object_add(t, str_from(key), o);
 	}
 	free(key);
 	return number;
+}
+
+uint32_t object_table_generated(struct object_table *t, int64_t pid)
+{
+	char key[64];
+
+	snprintf(key, sizeof(key), "[anon]\n%" PRId64 " #%zu", pid, t->objects.count);
+	return add_anonymous(t, str_from(key), pid);
 }
 
 /* ---- reading objects ---- */
@@ -465,7 +481,8 @@ struct object_info object_table_info(const struct object_table *t, uint32_t obje
 		.build_id = o->build_id,
 		.kind = o->kind,
 		.pid = o->pid,
-		.begin_ns = o->begin_ns};
+		.begin_ns = o->begin_ns,
+		.origin = o->begin_ns ? o->origin : object};
 }
 
 /* ---- generations of code ---- */
@@ -494,9 +511,10 @@ struct jit_code {
 	uint64_t turns;	  /* of jit at the last call of jit_table_has_turned */
 };
 
-void jit_table_init(struct jit_table *t, struct object_table *objects)
+void jit_table_init(
+	struct jit_table *t, struct object_table *objects, struct generated_names *names)
 {
-	*t = (struct jit_table){.objects = objects};
+	*t = (struct jit_table){.objects = objects, .names = names};
 }
 
 void jit_table_deinit(struct jit_table *t)
@@ -552,12 +570,15 @@ static struct jit_code *code_at(struct jit_table *t, uint32_t object, uint64_t t
 	return c;
 }
 
-uint32_t jit_table_object(struct jit_table *t, uint32_t object, uint64_t time_ns)
+uint32_t jit_table_object(struct jit_table *t, const struct process *p, uint32_t object,
+	uint64_t va, uint64_t time_ns)
 {
 	const struct jit_code *c = code_at(t, object, time_ns);
 
 	if (!c)
-		return object;
+		return t->names ? generated_names_object(t->names, p, object, va, time_ns) : object;
+	if (t->names)
+		generated_names_follow(t->names, p, object);
 	uint64_t begin_ns =
 		perfstream_jit_begin_ns(&c->jit, perfstream_jit_epoch(&c->jit, time_ns));
 	uint64_t slot_ns = time_ns - time_ns % GENERATION_MAX;

@@ -61,6 +61,8 @@ bool object_table_is_jit(const struct object_table *t, uint32_t object);
 /* Where the jitdump of an object can be opened; empty: there is none. */
 struct str object_table_jitdump(const struct object_table *t, uint32_t object);
 uint32_t object_table_generation(struct object_table *t, uint32_t object, uint64_t begin_ns);
+/* A new object for code of a process that replaced other code at its address, by a perf map. */
+uint32_t object_table_generated(struct object_table *t, int64_t pid);
 
 /*
  * Opens the object and compiles its unwind rules, if that has not been tried.  False: it cannot be
@@ -97,6 +99,7 @@ struct object_info {
 	enum capture_object_kind kind;
 	int64_t pid;	   /* the first that mapped it; 0: none */
 	uint64_t begin_ns; /* CLOCK_MONOTONIC: of a generation; its open_path is the jitdump */
+	uint32_t origin;   /* of a generation: the object of all such code; else itself */
 };
 struct object_info object_table_info(const struct object_table *t, uint32_t object);
 
@@ -108,21 +111,28 @@ struct object_info object_table_info(const struct object_table *t, uint32_t obje
  * Also has the unwind rules that the process provides for its code.
  */
 
+struct generated_names;
+struct process;
+
 struct jit_table {
 	struct object_table *objects;
-	struct map by_object; /* index in code */
+	struct generated_names *names; /* NULL: no perf maps */
+	struct map by_object;	       /* index in code */
 	VEC(struct jit_code *) code;
 	uint64_t bad_before; /* in programs that are gone */
 };
 
 struct cfi_rule;
 
-void jit_table_init(struct jit_table *t, struct object_table *objects);
+void jit_table_init(
+	struct jit_table *t, struct object_table *objects, struct generated_names *names);
 void jit_table_deinit(struct jit_table *t);
 /*
- * The object for an object's code at that time; the given one if its process has no jitdump.
+ * The object for an object's code at va in the process, at that time: by its jitdump, else by its
+ * perf map.
  */
-uint32_t jit_table_object(struct jit_table *t, uint32_t object, uint64_t time_ns);
+uint32_t jit_table_object(struct jit_table *t, const struct process *p, uint32_t object,
+	uint64_t va, uint64_t time_ns);
 /*
  * Whether code of the object has replaced other code since the last call.  False if it has no
  * unwind rules: rules derived from the code itself are better kept, as the process may have ended,

@@ -777,6 +777,8 @@ void process_table_comm(struct process_table *t, int64_t pid, int64_t tid, bool 
 		unwind_space_clear(&p->space);
 		p->is_old = false;
 		p->is_bare = true;
+		p->programs++;
+		p->program_ns = time_ns;
 		if (thread->history)
 			unwind_history_clear(thread->history);
 		for (size_t i = 0; i < t->hooks.count; i++)

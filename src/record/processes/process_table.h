@@ -31,12 +31,14 @@ struct process {
 	uint32_t parent;    /* id in the file; UINT32_MAX: unknown */
 	int64_t parent_pid; /* 0: unknown */
 	uint64_t start_ns;
-	uint32_t threads;   /* living ones, as far as known */
-	bool is_over;	    /* its last thread has ended, but records of it may still come */
-	bool is_old;	    /* older than the recording: may have unknown threads */
-	bool is_kernel;	    /* a kernel thread */
-	bool is_leaderless; /* its first thread has ended */
-	bool is_bare;	    /* after an exec, before any code of the program is mapped */
+	uint32_t threads;    /* living ones, as far as known */
+	bool is_over;	     /* its last thread has ended, but records of it may still come */
+	bool is_old;	     /* older than the recording: may have unknown threads */
+	bool is_kernel;	     /* a kernel thread */
+	bool is_leaderless;  /* its first thread has ended */
+	bool is_bare;	     /* after an exec, before any code of the program is mapped */
+	uint32_t programs;   /* that it ran before, by the reported execs */
+	uint64_t program_ns; /* when the present one began, if programs is not 0 */
 	char name[16];
 	uint32_t group;	    /* control group, from sample_labels_name; or SAMPLE_LABELS_NONE */
 	bool is_group_read; /* the group was read, not copied from the parent */

@@ -22,7 +22,8 @@ void snapshot_init(struct snapshot *s, struct capture_writer *writer, struct obj
 		.walker = unwind_walker_create(),
 	};
 	kernel_map_init(&s->kernel, objects);
-	jit_table_init(&s->jit, objects);
+	generated_names_init(&s->names, objects, processes);
+	jit_table_init(&s->jit, objects, &s->names);
 	stack_tree_init(&s->tree, writer);
 	stack_memory_init(&s->memory, objects);
 	s->memory.jit = &s->jit;
@@ -36,6 +37,7 @@ void snapshot_deinit(struct snapshot *s)
 	stack_memory_deinit(&s->memory);
 	stack_tree_deinit(&s->tree);
 	jit_table_deinit(&s->jit);
+	generated_names_deinit(&s->names);
 	kernel_map_deinit(&s->kernel);
 }
 
@@ -139,7 +141,8 @@ static bool is_whole(const struct unwind_stack *stack)
  * The node of the walked stack; also sets each frame's own node.  A guess is kept only if it leads
  * to the root; otherwise the stack is truncated there.
  */
-static uint32_t intern_user(struct snapshot *s, const struct unwind_stack *stack, uint64_t time_ns)
+static uint32_t intern_user(struct snapshot *s, const struct process *p,
+	const struct unwind_stack *stack, uint64_t time_ns)
 {
 	bool whole = is_whole(stack);
 	uint32_t node = whole ? stack->reused_node : truncated_root(s, truncation_cause(s, stack));
@@ -157,7 +160,7 @@ static uint32_t intern_user(struct snapshot *s, const struct unwind_stack *stack
 				s->objects, CAPTURE_OBJECT_UNKNOWN, STR("[unknown]"));
 			obj_addr = frame->va;
 		} else if (object_table_is_jit(s->objects, object)) {
-			object = jit_table_object(&s->jit, object, time_ns);
+			object = jit_table_object(&s->jit, p, object, frame->va, time_ns);
 		}
 		node = stack_tree_intern(&s->tree, node, object, obj_addr);
 		frame->node = node;
@@ -265,7 +268,7 @@ static uint32_t user_stack(struct snapshot *s, struct process *p, struct thread 
 	if (stack.end == UNWIND_NO_RULE && stack.count == 1 && is_new_thread(s, sample))
 		stack.end = UNWIND_ROOT;
 	s->reach_bytes = stack.outer_sp - sample->regs.value[UNWIND_REG_SP];
-	uint32_t node = intern_user(s, &stack, sample->time_ns);
+	uint32_t node = intern_user(s, p, &stack, sample->time_ns);
 
 	unwind_history_keep(thread->history, &stack);
 	if (s->exact)

@@ -12,6 +12,7 @@
 #include "record/engines/exact/exact.h"
 #include "record/events/perf_record.h"
 #include "record/file/capture_writer.h"
+#include "record/processes/generated_names.h"
 #include "record/processes/kernel_map.h"
 #include "record/processes/object_table.h"
 #include "record/processes/process_table.h"
@@ -25,6 +26,7 @@ struct snapshot {
 	struct process_table *processes;
 	struct kernel_map kernel;
 	struct jit_table jit;
+	struct generated_names names;
 	struct stack_tree tree;
 	struct stack_memory memory;
 	struct unwind_walker *walker;

@@ -125,6 +125,11 @@ enum capture_counter {
 	CAPTURE_TRUNCATED_32BIT = 56, /* stacks cut: of 32-bit programs */
 	CAPTURE_DENIED_PROGRAMS = 57, /* the kernel ended their sampling: set-uid ones */
 	CAPTURE_DENIED_ALIVE = 58,    /* those of them that were seen to run on */
+	CAPTURE_BAD_MAP_LINES = 59,   /* unreadable lines of perf maps */
+	CAPTURE_OLD_MAPS = 60,	      /* perf maps older than their process: not believed */
+	CAPTURE_OTHER_MAPS = 61,      /* perf maps of other users, or that are no regular files */
+	CAPTURE_CUT_MAPS = 62,	      /* perf maps not read to the end, for lack of memory */
+	CAPTURE_UNSURE_NAMES = 63,    /* frames of code that a perf map gave several names */
 	CAPTURE_COUNTER_COUNT
 };
 
