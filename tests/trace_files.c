@@ -96,6 +96,151 @@ void trace_files_uftrace_whole(struct strbuf *bytes)
 	folder_files_end(bytes);
 }
 
+static void add_comm(struct strbuf *bytes, uint64_t time_ns, uint32_t tid)
+{
+	number(bytes, 3, 4);
+	number(bytes, 0, 2);
+	number(bytes, 40, 2);
+	number(bytes, 10, 4);
+	number(bytes, tid, 4);
+	strbuf_add(bytes, (struct str){"worker\0", 8});
+	number(bytes, 10, 4);
+	number(bytes, tid, 4);
+	number(bytes, time_ns, 8);
+}
+
+static void add_exit(struct strbuf *bytes, uint64_t time_ns, uint32_t tid)
+{
+	number(bytes, 4, 4);
+	number(bytes, 0, 2);
+	number(bytes, 48, 2);
+	number(bytes, 10, 4);
+	number(bytes, 10, 4);
+	number(bytes, tid, 4);
+	number(bytes, 10, 4);
+	number(bytes, time_ns, 8);
+	number(bytes, 10, 4);
+	number(bytes, tid, 4);
+	number(bytes, time_ns, 8);
+}
+
+static void add_rest_of_tasks(struct strbuf *bytes)
+{
+	folder_files_add(bytes, "task.txt");
+	strbuf_add(bytes, STR("SESS timestamp=1.000000000 pid=10 sid=00aa exename=\"/opt/prog\"\n"
+			      "SESS timestamp=1.000000700 pid=10 sid=00bb exename=\"/opt/other\n"
+			      "DLOP timestamp=1.000000050 tid=10 sid=00aa base=20000 "
+			      "libname=\"/opt/libl.so\"\n"
+			      "DLOP timestamp=1.000000050 tid=10 sid=00cc base=20000 "
+			      "libname=\"/opt/libm.so\"\n"
+			      "DLOP timestamp=1.0 tid=10 sid=00aa libname=\"/opt/none.so\"\n"
+			      "SESS timestamp=1.0 pid=10 exename=/opt/none\n"
+			      "TASK timestamp=1.000000001 tid=10 pid=10\n"
+			      "TASK timestamp=1.000000001 tid=10 pid=10\n"
+			      "TASK timestamp=1.000000002 tid=11 pid=10\nTASK tid=x\nFORK pid=10\n"
+			      "FORK timestamp=1.000000450 pid=12 ppid=10\n"));
+	folder_files_end(bytes);
+	folder_files_add(bytes, "sid-00aa.map");
+	strbuf_add(bytes,
+		STR("00010000-00012000 r-xp 00000000 00:00 0 /opt/prog\n"
+		    "00030000-00031000 r-xp 00000000 00:00 0 /opt/libn.so build-id:aabbccdd\n"
+		    "00040000-00041000 r-xp 00000000 00:00 0 /opt/libo.so\nno mapping\n"));
+	folder_files_end(bytes);
+	folder_files_add(bytes, "sid-00bb.map");
+	strbuf_add(bytes, STR("00010000-00012000 r-xp 00000000 00:00 0 /opt/other\n"));
+	folder_files_end(bytes);
+}
+
+static void add_rest_of_symbols(struct strbuf *bytes)
+{
+	folder_files_add(bytes, "prog.sym");
+	strbuf_add(bytes, STR("# path name: /opt/prog\n0000000000001000 00000080 T main\n"
+			      "0000000000001100 0 t a\targuments\n0000000000001200 20 w b\n"
+			      "0000000000001200 20 ?\nnone\n0000000000001300 K kernel\n"
+			      "0000000000001300 P plt\n"));
+	folder_files_end(bytes);
+	folder_files_add(bytes, "libl.so.sym");
+	strbuf_add(bytes, STR("# path name: /elsewhere/libl.so\n0000000000000100 T wrong\n"));
+	folder_files_end(bytes);
+	/* The sum of the path's bytes. */
+	folder_files_add(bytes, "libl.so-0464.sym");
+	strbuf_add(bytes, STR("# path name: /opt/libl.so\n0000000000000100 T l\n"));
+	folder_files_end(bytes);
+	folder_files_add(bytes, "libn.so-aabb.sym");
+	strbuf_add(bytes, STR("# path name: /opt/libn.so\n# build-id: aabbccdd\n"
+			      "0000000000000100 T n\n"));
+	folder_files_end(bytes);
+}
+
+void trace_files_uftrace_rest(struct strbuf *bytes)
+{
+	const uint64_t t = 1000000000;
+
+	folder_files_add(bytes, "info");
+	strbuf_add(bytes, (struct str){"Ftrace!", 8});
+	number(bytes, 4, 4);
+	number(bytes, 40, 2);
+	number(bytes, 1, 1);
+	number(bytes, 2, 1);
+	number(bytes, 0x2, 8);
+	number(bytes, 0x3, 8);
+	number(bytes, 0, 8);
+	strbuf_add(bytes, STR("exename:/opt/prog\n"));
+	folder_files_end(bytes);
+	add_rest_of_tasks(bytes);
+	add_rest_of_symbols(bytes);
+	folder_files_add(bytes, "10.dat");
+	trace_files_record(bytes, t + 100, 0, 0, TRACE_MAIN, false);
+	trace_files_record(bytes, t + 105, 3, 0, 100001, true);
+	number(bytes, 6, 2);
+	strbuf_add(bytes, STR("events"));
+	trace_files_record(bytes, t + 106, 3, 0, 100002, false);
+	trace_files_record(bytes, t + 110, 0, 1, 0x20100, false);
+	trace_files_record(bytes, t + 120, 0, 2, 0x30100, false);
+	trace_files_record(bytes, t + 130, 0, 3, 0x40100, false);
+	/* A longjmp to main. */
+	trace_files_record(bytes, t + 140, 0, 1, TRACE_A, false);
+	trace_files_record(bytes, t + 150, 1, 1, TRACE_A, false);
+	/* An exec: the frames of the other program are left. */
+	trace_files_record(bytes, t + 750, 0, 0, TRACE_A, false);
+	trace_files_record(bytes, t + 760, 0, 1, TRACE_B, false);
+	trace_files_record(bytes, t + 770, 2, 0, 7, false);
+	trace_files_record(bytes, t + 780, 0, 5, TRACE_A, true);
+	number(bytes, 0x12345678, 8);
+	number(bytes, 1, 4);
+	folder_files_end(bytes);
+	folder_files_add(bytes, "11.dat");
+	trace_files_record(bytes, t + 100, 1, 3, TRACE_B, false);
+	trace_files_record(bytes, t + 105, 3, 0, 100001, true);
+	number(bytes, 600, 2);
+	folder_files_end(bytes);
+	folder_files_add(bytes, "12.dat");
+	trace_files_record(bytes, t + 460, 1, 1, TRACE_B, false);
+	trace_files_record(bytes, t + 480, 0, 1023, TRACE_A, false);
+	trace_files_record(bytes, t + 490, 0, 0, TRACE_A, false);
+	trace_files_record(bytes, t + 495, 1, 0, TRACE_A, false);
+	number(bytes, t + 500, 8);
+	folder_files_end(bytes);
+	folder_files_add(bytes, "13.dat");
+	trace_files_record(bytes, t + 460, 0, 0, TRACE_B, false);
+	number(bytes, t + 470, 8);
+	number(bytes, 0, 8);
+	folder_files_end(bytes);
+	folder_files_add(bytes, "perf-cpu0.dat");
+	add_comm(bytes, t + 100, 11);
+	add_comm(bytes, t + 101, 99);
+	add_switch(bytes, t + 200, 3 << 13, 10);
+	add_switch(bytes, t + 230, 0, 10);
+	add_switch(bytes, t + 400, 1 << 13, 11);
+	add_switch(bytes, t + 420, 0, 12);
+	add_exit(bytes, t + 500, 12);
+	add_exit(bytes, t + 900, 10);
+	number(bytes, 1, 4);
+	number(bytes, 0, 2);
+	number(bytes, 4, 2);
+	folder_files_end(bytes);
+}
+
 /* ---- gprofng ---- */
 
 static void add_log(struct strbuf *bytes, const char *name, int pid, const char *command)

@@ -21,6 +21,12 @@ void trace_files_uftrace(struct strbuf *bytes, unsigned int max_stack);
 /* The same with a thread, a forked child, arguments, switches and everything. */
 void trace_files_uftrace_whole(struct strbuf *bytes);
 
+/*
+ * What the whole one lacks: loaded libraries, symbols with sizes and in files with a hash in their
+ * names, events, names of threads, their ends, a longjmp, and an end in the middle of an argument.
+ */
+void trace_files_uftrace_rest(struct strbuf *bytes);
+
 /* gprofng: an experiment with two stacks, clock and heap packets, and a process it started. */
 void trace_files_gprofng(struct strbuf *bytes);
 

@@ -34,9 +34,14 @@ size_t fuzz_seed(size_t n, uint8_t *data, size_t capacity)
 	struct strbuf bytes = {0};
 
 	/* Those of perf.data are files. */
-	if (n > 0 || strcmp(FUZZ_READER, "perf-data") == 0)
+	if (n > 1 || strcmp(FUZZ_READER, "perf-data") == 0)
 		return 0;
-	if (strcmp(FUZZ_READER, "uftrace") == 0)
+	bool is_uftrace = strcmp(FUZZ_READER, "uftrace") == 0;
+	if (n == 1 && !is_uftrace)
+		return 0;
+	if (is_uftrace && n == 1)
+		trace_files_uftrace_rest(&bytes);
+	else if (is_uftrace)
 		trace_files_uftrace_whole(&bytes);
 	else
 		trace_files_gprofng(&bytes);

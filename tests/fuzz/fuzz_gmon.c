@@ -96,22 +96,35 @@ static void add(struct strbuf *out, uint64_t number, size_t size)
 		strbuf_add_char(out, (char)(i < 8 ? number >> 8 * i : 0));
 }
 
-/* Two histograms, arcs and blocks. */
-static void write_file(struct strbuf *out)
+static void add_header(struct strbuf *out)
 {
 	strbuf_add(out, STR("gmon"));
 	add(out, 1, 8);
 	add(out, 0, 8);
-	for (uint64_t low = GMON_MAIN; low < GMON_MANGLED; low += 0x30) {
-		add(out, 0, 1);
-		add(out, low, 8);
-		add(out, low + 0x30, 8);
-		add(out, 12, 4);
-		add(out, 100, 4);
-		strbuf_add(out, (struct str){"seconds\0\0\0\0\0\0\0\0s", 16});
-		for (unsigned int i = 0; i < 12; i++)
-			add(out, i % 5 * i, 2);
-	}
+}
+
+static void add_histogram(struct strbuf *out, uint64_t low, uint64_t size, uint64_t bins,
+	uint64_t rate, const char *dimension)
+{
+	add(out, 0, 1);
+	add(out, low, 8);
+	add(out, low + size, 8);
+	add(out, bins, 4);
+	add(out, rate, 4);
+	strbuf_add(out, (struct str){dimension, 16});
+	for (unsigned int i = 0; i < bins; i++)
+		add(out, i % 5 * i + (bins < 5), 2);
+}
+
+/* In the file: 15 bytes of the dimension, and its abbreviation. */
+#define SECONDS "seconds\0\0\0\0\0\0\0\0s"
+
+/* Two histograms, arcs and blocks. */
+static void write_file(struct strbuf *out)
+{
+	add_header(out);
+	for (uint64_t low = GMON_MAIN; low < GMON_MANGLED; low += 0x30)
+		add_histogram(out, low, 0x30, 12, 100, SECONDS);
 	for (uint64_t to = GMON_F; to < GMON_LABEL; to += 0x10) {
 		add(out, 1, 1);
 		add(out, to - 0xc, 8);
@@ -123,14 +136,41 @@ static void write_file(struct strbuf *out)
 	add(out, 0, 16);
 }
 
-/* Seed 0 is a gmon.out, seed 1 a program. */
+/* What else a file may have, and what is wrong with some. */
+static void write_odd_file(struct strbuf *out, size_t kind)
+{
+	add_header(out);
+	/* Bins of three bytes, which functions share; ticks outside of functions and program. */
+	add_histogram(out, GMON_MAIN, 0x30, 16, 100, SECONDS);
+	add_histogram(out, GMON_LABEL, 0x1000, 3, 100, SECONDS);
+	add(out, 1, 1);
+	add(out, 0x10, 8);
+	add(out, GMON_F, 8);
+	add(out, 3, 4);
+	add(out, 1, 1);
+	add(out, GMON_MAIN, 8);
+	add(out, 0x7fff00001000, 8);
+	add(out, 3, 4);
+	if (kind == 0)
+		add_histogram(out, GMON_MAIN, 0x30, 12, 1000, "misses\0\0\0\0\0\0\0\0\0m");
+	else if (kind == 1)
+		add_histogram(out, GMON_MAIN, 0x30, 12, 0, SECONDS);
+	else if (kind == 2)
+		add_histogram(out, GMON_MAIN, 0, 0, 100, SECONDS);
+	else
+		add(out, 9, 1);
+}
+
+/* Seed 0 is a gmon.out, seed 1 a program, the others are odd files. */
 size_t fuzz_seed(size_t n, uint8_t *data, size_t capacity)
 {
 	struct strbuf file = {0};
 
-	if (n > 1)
+	if (n > 5)
 		return 0;
-	if (n == 0)
+	if (n > 1)
+		write_odd_file(&file, n - 2);
+	else if (n == 0)
 		write_file(&file);
 	else
 		gmon_program_write(&file);

@@ -16,10 +16,15 @@ static void find_places(struct str input)
 	struct arena *arena = arena_create();
 	struct jitdump_place place;
 
-	for (uint64_t va = 0x1000; va < 0x1400; va += 0x20)
-		for (uint64_t time_ns = 0; time_ns < 500; time_ns += 100)
+	for (uint64_t va = 0x1000; va < 0x1400; va += 0x20) {
+		for (uint64_t time_ns = 0; time_ns < 500; time_ns += 100) {
+			uint8_t code[48];
 			if (jitdump_find(dump, va, time_ns, arena, &place))
 				assert(place.function.size > 0);
+			(void)jitdump_code(dump, va - 16, time_ns, code, sizeof(code));
+		}
+	}
+	assert(!jitdump_is_cut(dump) || jitdump_count(dump) <= input.size);
 	arena_destroy(arena);
 	jitdump_close(dump);
 }

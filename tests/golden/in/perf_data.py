@@ -1,7 +1,7 @@
 """Writes a perf.data file that no perf has written, as FOLDER/perf.data, and a perf map next to it.
 
 	perf_data.py FOLDER [--big-endian] [--pipe] [--old-magic] [--packed 81|83] [--attr-size N] [--cut N] [--stacks]
-	             [--calls] [--as-folder] [--trace]
+	             [--calls] [--as-folder] [--trace] [--rest]
 
 Two events, cycles and cpu-clock, sample two processes: alpha, whose code the map names, and beta, which alpha has
 forked and which has become another program. Whatever the options say, the records are the same.
@@ -65,7 +65,7 @@ class File:
 	def sample(self, event, pid, tid, time, period, chain, mode=USER):
 		ip = next(a for a in chain if a < 2**64 - 4096)
 		calls = [3, 2, 1, 6, 5, 4]
-		if self.options.stacks:
+		if self.options.stacks and TO_USER in chain:
 			chain = chain[:chain.index(TO_USER)]
 		if self.options.calls:
 			at = chain.index(TO_USER) + 1
@@ -102,7 +102,45 @@ class File:
 		return (fields + bytes(size))[:size]
 
 
+def write_rest(file):
+	"""Records that no other file has."""
+	ident = bytes(range(1, 21))
+	file.add(67, file.pack("i", -1) + ident + bytes([20, 0, 0, 0]) + file.string("[kernel.kallsyms]"), 1 << 15)
+	file.add(67, file.pack("i", -1) + ident[:16] + bytes(8) + file.string("/opt/beta"))
+	file.add(67, bytes(8))
+	file.add(5, file.pack("QQQ", 2800, CYCLES, CYCLES) + file.trailer(ALPHA, ALPHA, 2800))
+	file.add(6, file.pack("QQQ", 2801, CYCLES, CYCLES) + file.trailer(ALPHA, ALPHA, 2801))
+	file.mmap(ALPHA, 0x8000, 0x1000, "/tmp/jit-100.dump", 2810)
+	file.mmap(ALPHA, 0x9000, 0x1000, "/elsewhere/.debug/jit/folder/jit-100.dump", 2811)
+	file.mmap(BETA, 0x10000, 0x1000, "[vdso]", 2812)
+	file.mmap(-1, 0xffffffffc0000000, 0x1000, "[ext4]", 2813, KERNEL)
+	file.mmap(-1, 0xffffffffc0001000, 0x1000, "/lib/modules/6.1/kernel/fs/fat.ko", 2813, KERNEL)
+	for mode in (3, 4, 5):
+		file.sample(CYCLES, ALPHA, ALPHA, 2820 + mode, 1, [0x1234, 0x5678], mode)
+	file.sample(CYCLES + 1, ALPHA, ALPHA, 2830, 1, [TO_KERNEL, 0xffffffffc0000010, 2**64 - 32, 0x10, 2**64 - 2048,
+		0x20, 2**64 - 2176, 0x30, 2**64 - 2560, 0x40, 2**64 - 4000, 0x50, TO_USER, 0x7010])
+	file.sample(CYCLES + 2, BETA, 201, 2840, 2**63, [TO_USER, 0x10010])
+	file.sample(CYCLES + 77, BETA, 201, 2841, 1, [TO_USER, 0x10010])
+	file.fork(300, BETA, 2850)
+	file.fork(301, 300, 2851)
+	file.mmap(301, 0x20000, 0x1000, "/opt/of child", 2852)
+	file.sample(CYCLES, 301, 301, 2853, 1, [TO_USER, 0x20010, 0x7010])
+	file.add(4, file.pack("IIIIQ", 301, 300, 301, 300, 2860) + file.trailer(301, 301, 2860))
+	file.add(78, file.pack("QQ", 2, CYCLES + 3) + file.string("named late"))  # EVENT_UPDATE
+	file.add(78, file.pack("QQ", 1, CYCLES + 3) + file.pack("d", 1.0))
+	file.add(64, file.pack("II", 0, 8))  # an ATTR of an impossible size
+	file.add(80, file.pack("Q", 12) + file.pack("II", 2, 3))
+	file.add(80, file.pack("Q", 300))
+	file.add(66, file.pack("I", 6))  # TRACING_DATA, which is followed by as many bytes
+	file.records += b"ftrace" + bytes(2)
+	file.ends[-1] = len(file.records)
+
+
 def events(file):
+	if file.options.rest:
+		# One of each type, named by its numbers.
+		kinds = [(0, 0), (1, 0), (2, 7), (3, 0x10002), (3, 0xff), (4, 0x1cd), (5, 1), (9, 3), (0, 99), (1, 99)]
+		return [(file.attr(kind, config, 1000), CYCLES + i, None) for i, (kind, config) in enumerate(kinds)]
 	return [(file.attr(0, 0, 1000), CYCLES, "cycles:u"), (file.attr(1, 0, 250000), CLOCK, "cpu-clock")]
 
 
@@ -132,6 +170,8 @@ def write_records(file):
 	file.add(120, b"of the future...")
 	file.add(9, b"short")  # a sample that is none
 	file.comm(ALPHA, 101, "helper", 2700)
+	if file.options.rest:
+		write_rest(file)
 	if file.options.trace:
 		file.add(70, file.pack("II", 1, 0))  # AUXTRACE_INFO: Intel PT
 		file.add(71, file.pack("QQQIIII", 4096, 0, 0, 0, ALPHA, 0, 0))
@@ -144,8 +184,22 @@ def feature_string(file, text):
 	return file.pack("I", len(padded)) + padded
 
 
+def rest_of_features(file):
+	"""All but the names of events: they have none."""
+	ident = bytes(range(21, 41))
+	build_ids = file.record(0, file.pack("i", -1) + ident + bytes([8, 0, 0, 0]) + file.string("/opt/of child"), 1 << 15)
+	build_ids += file.record(0, file.pack("i", 7) + ident + bytes(4) + file.string("[ext4]"))
+	caps = file.pack("I", 2) + feature_string(file, "max_precise") + feature_string(file, "3") + feature_string(file,
+		"branches") + feature_string(file, "16")
+	return [(2, build_ids), (4, feature_string(file, "6.1.0")), (6, feature_string(file, "x86_64")),
+		(13, bytes(8)), (28, caps), (29, file.pack("IIQQ", 1, 1, 10**18, 500)),
+		(31, file.pack("I", 2) + (caps + feature_string(file, "cpu")) * 2)]
+
+
 def features(file):
 	"""Number and contents: host, command, names of events."""
+	if file.options.rest:
+		return rest_of_features(file)
 	names = file.pack("II", len(events(file)), file.options.attr_size)
 	for attr, number, name in events(file):
 		names += attr + file.pack("I", 1) + feature_string(file, name) + file.pack("Q", number)
@@ -228,6 +282,7 @@ def main():
 	parser.add_argument("--stacks", action="store_true", help="copies of registers and stacks, and counters, too")
 	parser.add_argument("--calls", action="store_true", help="branches that are calls under way, as of --call-graph lbr")
 	parser.add_argument("--as-folder", action="store_true", help="a folder perf.data, as of --threads")
+	parser.add_argument("--rest", action="store_true", help="events, features and records that are in no other file")
 	parser.add_argument("--trace", action="store_true", help="a trace of hardware")
 	options = parser.parse_args()
 	file = File(options)
