@@ -35,10 +35,12 @@
 		}                                                                                  \
 	} while (0)
 
+/* Makes the item before it looks for room, for what makes it may push to v as well. */
 #define vec_push(v, ...)                                                                           \
 	do {                                                                                       \
+		typeof(*(v)->data) vec_item_ = (__VA_ARGS__);                                      \
 		vec_reserve((v), (v)->count + 1);                                                  \
-		(v)->data[(v)->count++] = (__VA_ARGS__);                                           \
+		(v)->data[(v)->count++] = vec_item_;                                               \
 	} while (0)
 
 /* Extends v to at least `total` elements; new ones are zero. */

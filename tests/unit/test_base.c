@@ -411,6 +411,29 @@ TEST(vec_grows)
 	assert_null(v.data);
 }
 
+struct numbers {
+	VEC(int) list;
+};
+
+/* Pushes the numbers below n, and returns n. */
+static int push_below(struct numbers *numbers, int n)
+{
+	for (int i = 0; i < n; i++)
+		vec_push(&numbers->list, i);
+	return n;
+}
+
+/* What makes an item may push to the same list. */
+TEST(vec_push_nested)
+{
+	struct numbers numbers = {0};
+
+	vec_push(&numbers.list, push_below(&numbers, 100));
+	assert_int_equal(numbers.list.count, 101);
+	assert_int_equal(numbers.list.data[100], 100);
+	vec_deinit(&numbers.list);
+}
+
 static void expect_read_error(const char *path, uint64_t limit, const char *part)
 {
 	struct file_bytes bytes;
@@ -705,6 +728,7 @@ int main(void)
 		cmocka_unit_test(cursor_sub_stays_inside),
 		cmocka_unit_test(errors_carry_context),
 		cmocka_unit_test(vec_grows),
+		cmocka_unit_test(vec_push_nested),
 		cmocka_unit_test(file_refuses_what_is_none),
 		cmocka_unit_test(file_reads_all),
 		cmocka_unit_test(file_is_read_by_threads),
