@@ -3,9 +3,11 @@
  * docs/formats/chrome.md defines the mapping.
  *
  * Source: "Trace Event Format" (Chromium project): the JSON array form, which may be truncated, and
- * the object form.  Events at the same time are ordered as in speedscope (slices.c).
+ * the object form.  pairs.c and slices.c say how slices nest.
  */
 #include "formats/chrome/reader.h"
+
+#include <stdlib.h>
 
 #include "base/hash.h"
 #include "formats/common/text_field.h"
@@ -23,10 +25,17 @@
 struct members {
 	struct str name, phase, category;
 	int64_t ts, dur, tdur, pid, tid;
-	uint64_t id, frame;
+	uint64_t id, frame, scope;
 	bool has_ts, has_dur, has_tdur, has_id, has_frame;
+	bool is_global; /* the id is of all processes */
 	const uint8_t *args;
 };
+
+/* The text that a pid or tid stands for, if any. */
+static string_id text_id(int64_t id)
+{
+	return (string_id){id < CHROME_LANE ? (uint32_t)((uint64_t)id - (uint64_t)CHROME_TEXT) : 0};
+}
 
 uint32_t chrome_process_at(struct chrome *c, int64_t pid)
 {
@@ -35,7 +44,7 @@ uint32_t chrome_process_at(struct chrome *c, int64_t pid)
 		map_at(&c->process_ids, (uint64_t)pid, 0, (uint32_t)c->processes.count, &is_new);
 
 	if (is_new) {
-		vec_push(&c->processes, (struct chrome_process){.pid = pid});
+		vec_push(&c->processes, (struct chrome_process){.pid = pid, .name = text_id(pid)});
 		builder_charge(c->builder, sizeof(struct chrome_process) + MAP_ENTRY_BYTES);
 	}
 	return *at;
@@ -53,8 +62,9 @@ uint32_t chrome_thread_at(struct chrome *c, int64_t pid, int64_t tid)
 	c->last_pid = pid;
 	c->last_tid = tid;
 	if (is_new) {
-		vec_push(&c->threads,
-			(struct chrome_thread){.tid = tid, .process = chrome_process_at(c, pid)});
+		vec_push(&c->threads, (struct chrome_thread){.tid = tid,
+					      .process = chrome_process_at(c, pid),
+					      .name = text_id(tid)});
 		builder_charge(c->builder, sizeof(struct chrome_thread) + MAP_ENTRY_BYTES);
 	}
 	return c->last_thread;
@@ -104,8 +114,57 @@ static void read_text(struct chrome *c, struct str *text)
 }
 
 /*
- * Members are dispatched by the length of their names, 2, 3 or 4 letters: an event has about ten,
- * and there are millions of events.
+ * Reads a pid or tid: a number, or a text that is no number, as of devices in traces of PyTorch.
+ */
+static void read_task_id(struct chrome *c, int64_t *id)
+{
+	struct json_reader *r = &c->json;
+	struct json_mark mark = json_mark(r);
+	bool is_text = json_peek(r) == JSON_STRING;
+	struct str text;
+
+	if (json_int(r, id)) {
+		if (*id < CHROME_NUMBER_MIN)
+			*id = CHROME_NUMBER_MIN;
+		return;
+	}
+	*id = 0;
+	if (!is_text)
+		return;
+	json_return(r, &mark);
+	if (json_string(r, &text) && text.size)
+		*id = CHROME_TEXT + builder_string(c->builder, text).i;
+}
+
+/* Reads `id2`: an id of this process, or of all. */
+static void read_id2(struct chrome *c, struct members *m)
+{
+	struct json_reader *r = &c->json;
+	struct str key;
+
+	if (!json_object(r))
+		return;
+	while (json_key(r, &key)) {
+		bool is_global = str_equal(key, STR("global"));
+		if (!is_global && !str_equal(key, STR("local")))
+			continue;
+		m->has_id = chrome_frame_id(r, &m->id);
+		m->is_global = is_global;
+	}
+}
+
+/* A scope only distinguishes ids. */
+static void read_scope(struct chrome *c, struct members *m)
+{
+	struct str text;
+
+	if (json_string(&c->json, &text))
+		m->scope = hash_bytes(text.data, text.size);
+}
+
+/*
+ * Members are dispatched by the length of their names, 2 to 5 letters: an event has about ten, and
+ * there are millions of events.
  */
 static void read_member2(struct chrome *c, struct members *m, struct str key)
 {
@@ -126,13 +185,15 @@ static void read_member3(struct chrome *c, struct members *m, struct str key)
 	struct json_reader *r = &c->json;
 
 	if (str_equal(key, STR("pid")))
-		(void)json_int(r, &m->pid);
+		read_task_id(c, &m->pid);
 	else if (str_equal(key, STR("tid")))
-		(void)json_int(r, &m->tid);
+		read_task_id(c, &m->tid);
 	else if (str_equal(key, STR("dur")))
 		m->has_dur = json_decimal(r, 3, &m->dur);
 	else if (str_equal(key, STR("cat")))
 		read_text(c, &m->category);
+	else if (str_equal(key, STR("id2")))
+		read_id2(c, m);
 }
 
 static void read_member4(struct chrome *c, struct members *m, struct str key)
@@ -158,6 +219,8 @@ static bool read_members(struct chrome *c, struct members *m)
 			read_member2(c, m, key);
 		else if (key.size == 4)
 			read_member4(c, m, key);
+		else if (str_equal(key, STR("scope")))
+			read_scope(c, m);
 	}
 	return json_ok(&c->json);
 }
@@ -202,6 +265,13 @@ static void read_name(struct chrome *c, const struct members *m)
 	json_reader_deinit(&r);
 }
 
+/* Whether the event has a time, from which it lasts dur, that can be counted with. */
+static bool is_time(const struct members *m, int64_t dur)
+{
+	return m->has_ts && m->ts >= -CHROME_TIME_MAX && m->ts <= CHROME_TIME_MAX &&
+	       (dur <= 0 || dur <= CHROME_TIME_MAX - m->ts);
+}
+
 /* "STREAM NUMBER", of our own ticks. */
 static bool read_tick(struct chrome *c, const struct members *m)
 {
@@ -211,8 +281,7 @@ static bool read_tick(struct chrome *c, const struct members *m)
 	if (m->tid <= CHROME_TICK_TRACK || !m->has_dur || m->dur < 0 || space == NULL ||
 		!str_equal(m->category, STR("tick")))
 		return false;
-	/* A slice that ends after 2^63 ns is counted as a bad event. */
-	if (!m->has_ts || m->ts > INT64_MAX - m->dur)
+	if (!is_time(m, m->dur))
 		return false;
 	struct str stream = {m->name.data, (size_t)(space - m->name.data)};
 	struct str digits = {space + 1, m->name.size - stream.size - 1};
@@ -226,16 +295,15 @@ static bool read_tick(struct chrome *c, const struct members *m)
 	return true;
 }
 
-static void add_slice(struct chrome *c, const struct members *m, int64_t dur)
+static void add_slice(struct chrome *c, const struct members *m, uint32_t thread, int64_t dur)
 {
-	uint32_t thread = chrome_thread_at(c, m->pid, m->tid);
 	struct str name = m->name.size ? m->name : STR("(unnamed)");
 
-	if (!m->has_ts || (dur > 0 && m->ts > INT64_MAX - dur)) {
+	if (!is_time(m, dur)) {
 		c->faults[CHROME_BAD_EVENT].count++;
 		return;
 	}
-	c->threads.data[thread].is_used = true;
+	c->threads.data[thread].is_used |= !c->threads.data[thread].is_async;
 	c->threads.data[thread].event_count++;
 	string_id id = {0};
 	/* An end need not have a name. */
@@ -248,13 +316,53 @@ static void add_slice(struct chrome *c, const struct members *m, int64_t dur)
 static void read_slice(struct chrome *c, const struct members *m)
 {
 	int64_t dur = m->has_dur ? m->dur : m->has_tdur ? m->tdur : 0;
+	char phase = m->phase.data[0];
 
-	if (m->phase.data[0] == 'B')
-		add_slice(c, m, CHROME_BEGIN);
-	else if (m->phase.data[0] == 'E')
-		add_slice(c, m, CHROME_END);
-	else if (!read_tick(c, m))
-		add_slice(c, m, dur > 0 ? dur : 0);
+	if (phase == 'X' && read_tick(c, m))
+		return;
+	uint32_t thread = chrome_thread_at(c, m->pid, m->tid);
+	if (phase == 'B')
+		add_slice(c, m, thread, CHROME_BEGIN);
+	else if (phase == 'E')
+		add_slice(c, m, thread, CHROME_END);
+	else
+		add_slice(c, m, thread, dur > 0 ? dur : 0);
+}
+
+/*
+ * The slices of one asynchronous id, as a thread: ids are of a category, of a scope, and, unless
+ * they say otherwise, of a process.
+ */
+static uint32_t async_at(struct chrome *c, const struct members *m)
+{
+	uint64_t category = hash_bytes(m->category.data, m->category.size);
+	uint64_t key = hash_pair(hash_pair(m->id, m->scope), category);
+	bool is_new;
+	uint32_t at = *map_at(&c->async_ids, key, m->is_global ? UINT64_MAX : (uint64_t)m->pid,
+		(uint32_t)c->threads.count, &is_new);
+
+	if (!is_new)
+		return at;
+	struct strbuf name = {0};
+	strbuf_printf(&name, m->category.size ? "async %.*s" : "async", STR_ARG(m->category));
+	vec_push(&c->threads,
+		(struct chrome_thread){.name = builder_string(c->builder, strbuf_str(&name)),
+			.process = chrome_process_at(c, m->pid),
+			.is_async = true});
+	builder_charge(c->builder, sizeof(struct chrome_thread) + MAP_ENTRY_BYTES);
+	strbuf_deinit(&name);
+	return at;
+}
+
+/* `b` and `e`, and those of older traces, `S` and `F`. */
+static void read_async(struct chrome *c, const struct members *m)
+{
+	bool is_begin = m->phase.data[0] == 'b' || m->phase.data[0] == 'S';
+
+	if (!m->has_id)
+		c->faults[CHROME_BAD_EVENT].count++;
+	else
+		add_slice(c, m, async_at(c, m), is_begin ? CHROME_BEGIN : CHROME_END);
 }
 
 /* Reads V8's profile in events: a whole `CpuProfile`, or `Profile` and then `ProfileChunk`s. */
@@ -310,7 +418,7 @@ static void add_sample(struct chrome *c, const struct members *m, int64_t weight
 {
 	uint32_t thread = chrome_thread_at(c, m->pid, m->tid);
 
-	if (!m->has_ts) {
+	if (!is_time(m, 0)) {
 		c->faults[CHROME_BAD_EVENT].count++;
 		return;
 	}
@@ -333,6 +441,13 @@ static void chrome_read_event(struct chrome *c)
 	case 'E':
 	case 'X':
 		read_slice(c, &m);
+		break;
+	case 'b':
+	case 'e':
+	case 'S':
+	case 'F':
+		if (!read_v8(c, &m))
+			read_async(c, &m);
 		break;
 	case 'M':
 		read_name(c, &m);
@@ -495,8 +610,42 @@ static void find_base(struct chrome *c)
 	c->base = c->is_ours || base == INT64_MAX ? 0 : base;
 }
 
+/* Gives a process or thread that has no number one that no other has: they count down from -1. */
+static void number_tasks(struct chrome *c)
+{
+	int64_t pid = 0, tid = 0;
+	struct map tids = {0};
+	uint32_t at;
+
+	for (size_t i = 0; i < c->threads.count; i++) {
+		int64_t number = c->threads.data[i].tid;
+		if (number < 0 && number >= CHROME_NUMBER_MIN)
+			map_put(&tids, (uint64_t)number, 0, 0);
+	}
+	for (size_t i = 0; i < c->processes.count; i++) {
+		struct chrome_process *p = &c->processes.data[i];
+		if (p->pid >= CHROME_NUMBER_MIN)
+			continue;
+		do
+			pid--;
+		while (map_get(&c->process_ids, (uint64_t)pid, 0, &at));
+		p->pid = pid;
+	}
+	for (size_t i = 0; i < c->threads.count; i++) {
+		struct chrome_thread *t = &c->threads.data[i];
+		if (!t->is_used || t->tid >= CHROME_NUMBER_MIN)
+			continue;
+		do
+			tid--;
+		while (map_get(&tids, (uint64_t)tid, 0, &at));
+		t->tid = tid;
+	}
+	map_deinit(&tids);
+}
+
 static void add_threads(struct chrome *c)
 {
+	number_tasks(c);
 	for (size_t i = 0; i < c->processes.count; i++) {
 		struct chrome_process *p = &c->processes.data[i];
 		p->id = builder_process(
@@ -533,23 +682,36 @@ static void add_notes(struct chrome *c)
 {
 	static const struct fault_note notes[CHROME_FAULT_COUNT] = {
 		[CHROME_BAD_EVENT] = {NOTE_BAD_RECORD,
-			"an event has no time or no type, and was skipped",
-			"events have no time or no type, and were skipped", FAULT_NOWHERE},
+			"an event has no time or no type, or is asynchronous without an id, and "
+			"was "
+			"skipped",
+			"events have no time or no type, or are asynchronous without an id, and "
+			"were skipped",
+			FAULT_NOWHERE},
 		[CHROME_BAD_END] = {NOTE_BAD_RECORD,
 			"the end of a slice matches no open slice, and was skipped",
 			"ends of slices match no open slice, and were skipped", FAULT_NOWHERE},
 		[CHROME_STILL_OPEN] = {NOTE_INCOMPLETE,
-			"a slice is not ended, and ends with its thread",
-			"slices are not ended, and end with their threads", FAULT_NOWHERE},
+			"a slice is not ended, and ends with the slice around it or with its "
+			"thread",
+			"slices are not ended, and end with the slices around them or with their "
+			"threads",
+			FAULT_NOWHERE},
+		[CHROME_OVERLAP] = {NOTE_INFO,
+			"a slice ends after a slice in which it began, and goes on without it",
+			"slices end after a slice in which they began, and go on without it",
+			FAULT_NOWHERE},
+		[CHROME_CUT] = {NOTE_BAD_RECORD,
+			"a slice ends early: too many slices go on after one in which they began",
+			"slices end early: too many slices go on after one in which they began",
+			FAULT_NOWHERE},
 		[CHROME_BAD_LINK] = {NOTE_BAD_RECORD,
 			"a reference is to a missing frame, or to a frame that is its own caller",
 			"references are to missing frames, or to frames that are their own callers",
 			FAULT_NOWHERE},
 		[CHROME_OTHER] = {NOTE_INFO,
-			"an event without a stack (instant, counter, flow, asynchronous) is left "
-			"out",
-			"events that are not stacks (instants, counters, flows, asynchronous ones) "
-			"are left out",
+			"an event without a stack (instant, counter, flow) is left out",
+			"events that are not stacks (instants, counters, flows) are left out",
 			FAULT_NOWHERE},
 	};
 
@@ -569,6 +731,7 @@ struct error *chrome_build(struct chrome *c)
 				     c->input->name);
 	}
 	find_base(c);
+	chrome_pair_slices(c);
 	add_metrics(c);
 	add_threads(c);
 	add_ticks(c);
@@ -596,6 +759,8 @@ void chrome_deinit(struct chrome *c)
 	map_deinit(&c->process_ids);
 	map_deinit(&c->frame_ids);
 	map_deinit(&c->v8_ids);
+	map_deinit(&c->async_ids);
+	free(c->outer);
 }
 
 static struct error *chrome_read(const struct reader_input *input, struct builder *builder)

@@ -4,8 +4,8 @@
 /*
  * Shared by the parts of the reader of Chrome traces; private to them and to the Perfetto reader.
  *
- * reader.c reads the file, event by event, into these tables.  Then slices.c and samples.c make
- * stacks from them.
+ * reader.c reads the file, event by event, into these tables.  pairs.c finds the ends of slices
+ * that have separate ones, and lanes for asynchronous ones.  Then slices.c and samples.c make stacks.
  */
 
 #include "base/json_reader.h"
@@ -17,12 +17,26 @@
 /* Tracks of ticks in sonde's own files have higher numbers than this. */
 #define CHROME_TICK_TRACK (INT64_C(1) << 30)
 
-enum { CHROME_BEGIN = -1, CHROME_END = -2 }; /* in place of a duration */
+/* In place of a duration: a beginning, later on one without an end; an end. */
+enum { CHROME_BEGIN = -1, CHROME_END = -2 };
+
+/* Times are within ± this, so that their differences fit. */
+#define CHROME_TIME_MAX (INT64_MAX / 2)
+
+/*
+ * What stands for a pid or tid that is a text: this plus the text's string_id.  Also for the tid of
+ * an asynchronous lane: CHROME_LANE plus its number.  Numbers in the file are above CHROME_NUMBER_MIN.
+ */
+#define CHROME_TEXT	  INT64_MIN
+#define CHROME_LANE	  (INT64_MIN + (INT64_C(1) << 40))
+#define CHROME_NUMBER_MIN (INT64_MIN / 2)
 
 enum chrome_fault {
-	CHROME_BAD_EVENT,  /* without a time or a kind */
+	CHROME_BAD_EVENT,  /* without a time, a kind or an id that it must have */
 	CHROME_BAD_END,	   /* without an open slice */
 	CHROME_STILL_OPEN, /* a slice without an end */
+	CHROME_OVERLAP,	   /* a slice that outlasts one in which it began */
+	CHROME_CUT,	   /* one of too many such slices */
 	CHROME_BAD_LINK,   /* to a missing frame, or to itself */
 	CHROME_OTHER,	   /* an event of an unsupported kind */
 	CHROME_FAULT_COUNT
@@ -40,7 +54,8 @@ struct chrome_thread {
 	uint32_t process;
 	string_id name;
 	uint32_t event_count;
-	bool is_used; /* it has a name, an event or a sample */
+	bool is_used;  /* it has a name, an event or a sample */
+	bool is_async; /* not a thread, but the slices of one id, until they are in lanes */
 	bool has_samples;
 	thread_id id;
 	size_t changes, change_count; /* its zone changes: the first, and their number */
@@ -106,13 +121,19 @@ struct chrome {
 	struct builder *builder;
 	struct json_reader json;
 	VEC(struct chrome_event) events;
+	/*
+	 * [event], once they are in pairs: 0, or for a beginning with a separate end: 1 + the one that
+	 * it is in, or itself.
+	 */
+	uint32_t *outer;
 	VEC(struct chrome_thread) threads;
 	VEC(struct chrome_process) processes;
 	VEC(struct chrome_tick) ticks;
 	VEC(struct chrome_sample) samples;
 	VEC(struct chrome_frame) frames;
 	VEC(struct v8_profile) v8;
-	struct map thread_ids, process_ids, frame_ids, v8_ids;
+	struct map thread_ids, process_ids, frame_ids, v8_ids, async_ids;
+	size_t lane_count;
 	uint32_t last_thread; /* the last one looked up: most events are of the same thread as
 			         the one before */
 	int64_t last_pid, last_tid;
@@ -148,6 +169,16 @@ void chrome_v8_deinit(struct v8_profile *v);
 /* Builds the profile; also used by the Perfetto reader. */
 must_use struct error *chrome_build(struct chrome *c);
 void chrome_deinit(struct chrome *c);
+/*
+ * Gives each beginning the duration until its end, and asynchronous slices threads.  A beginning without an end
+ * stays one; ends stay, and mean nothing any more.
+ */
+void chrome_pair_slices(struct chrome *c);
+/*
+ * Groups the numbers of the events by thread, in the file's order.  *ends: where each thread's end. Both are the
+ * caller's to free.
+ */
+uint32_t *chrome_group_events(const struct chrome *c, uint32_t **ends);
 /* Adds the slices to the builder. */
 void chrome_add_slices(struct chrome *c);
 void chrome_add_samples(struct chrome *c);

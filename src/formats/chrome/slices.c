@@ -1,10 +1,12 @@
 /*
- * Makes zones from slices, beginnings and ends: each slice becomes a zone that is entered and left.
+ * Makes zones from slices: each becomes a zone that is entered and left, when the file says so.
  *
- * Events may come in any order, except those with the same time.  As in speedscope's importer
- * (src/import/trace-event.ts), a thread's beginnings and ends are two queues ordered by time, and
- * each step takes the earlier of their fronts.  Among ends with the same time, the one that closes
- * the innermost slice comes first.  An end without a matching slice is ignored.
+ * Slices of a thread nest by time: one that begins while others are open is in them.  Those that
+ * begin together are nested by length, the longer outside.  Ends come before beginnings of the same
+ * time.  A slice that ends while others that began in it go on leaves them behind: from then on,
+ * these are in what is around it.  So slices that are not properly nested, because tools round times
+ * or because they are not of calls, have their exact times, and so have those around them.  That
+ * makes as many stacks as slices go on, so only OVERLAP_MAX do; more end with the one around them.
  *
  * A zone's time becomes rows, one for each stack, thread and tick.  Without ticks, each thousandth
  * of the trace counts as one, so that views by time still work.
@@ -17,7 +19,7 @@
 
 enum {
 	STRETCHES = 1024, /* of a trace without ticks */
-	LOOK_AHEAD = 64,  /* how many ends with the same time are searched for a match */
+	OVERLAP_MAX = 64, /* slices that go on after one in which they began */
 };
 
 /* The figures of a stack in the current tick, and its total entries. */
@@ -31,15 +33,16 @@ struct tally {
 struct open_slice {
 	uint32_t event;
 	stack_id stack;
+	bool has_ended;	 /* now; it is about to be removed */
+	bool is_overlap; /* and was counted as one */
 };
 
 struct slices {
 	struct chrome *c;
 	object_id object;
-	uint32_t *of_thread; /* events, thread by thread */
 	struct sort_item *begins, *ends;
 	size_t begin_count, end_count;
-	uint32_t *begin_place; /* [event]: its index in `begins` */
+	uint32_t *place; /* [event]: where it is in `open`; once it has ended, its last stack */
 	VEC(struct open_slice) open;
 	VEC(struct tally) tallies; /* [stack] */
 	VEC(frame_id) frames;	   /* [name]: the frame of slices with that name, or NO_ID */
@@ -67,152 +70,79 @@ static uint64_t sort_time(int64_t ts)
 
 /* ---- The two queues */
 
-/*
- * Whether slices with durations are sorted by beginning, then the longer first, as in most files.
- */
+/* How long a slice is, for its place among those that begin with it. */
+static int64_t length_of(const struct slices *s, uint32_t event)
+{
+	int64_t dur = event_at(s, event)->dur;
+
+	return dur == CHROME_BEGIN ? INT64_MAX : dur;
+}
+
+/* Whether slices are sorted by beginning, then the longer first, as in most files. */
 static bool are_in_order(const struct slices *s, const struct sort_item *x, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
 		if (x[i - 1].key > x[i].key ||
 			(x[i - 1].key == x[i].key &&
-				event_at(s, x[i - 1].index)->dur < event_at(s, x[i].index)->dur))
+				length_of(s, x[i - 1].index) < length_of(s, x[i].index)))
 			return false;
 	return true;
 }
 
-/* Sorts slices with durations by beginning, which is their key, then the longer first. */
+/* Sorts slices by beginning, which is their key, then the longer first. */
 static void sort_slices(const struct slices *s, struct sort_item *x, size_t count)
 {
 	if (are_in_order(s, x, count))
 		return;
 	for (size_t i = 0; i < count; i++)
-		x[i].key = sort_key_descending(event_at(s, x[i].index)->dur);
+		x[i].key = sort_key_descending(length_of(s, x[i].index));
 	sort_items(x, count);
 	for (size_t i = 0; i < count; i++)
 		x[i].key = sort_time(event_at(s, x[i].index)->ts);
 	sort_items(x, count);
 }
 
-/*
- * Fills in all beginnings: separate ones, then those of slices with durations; *whole: their
- * number.
- */
-static void fill_begins(struct slices *s, const uint32_t *events, size_t count, size_t *whole)
+/* Whether a slice has no end. */
+static bool is_endless(const struct slices *s, uint32_t event)
 {
-	size_t alone = 0, at;
+	return event_at(s, event)->dur == CHROME_BEGIN;
+}
 
-	for (size_t i = 0; i < count; i++)
-		alone += event_at(s, events[i])->dur == CHROME_BEGIN;
-	at = alone;
-	alone = 0;
-	for (size_t i = 0; i < count; i++) {
-		const struct chrome_event *e = event_at(s, events[i]);
-		if (e->dur != CHROME_END)
-			s->begins[e->dur == CHROME_BEGIN ? alone++ : at++] =
-				(struct sort_item){sort_time(e->ts), events[i]};
-	}
-	s->begin_count = at;
-	*whole = at - alone;
-	sort_slices(s, s->begins + alone, *whole);
+static int64_t end_of(const struct slices *s, uint32_t event)
+{
+	return event_at(s, event)->ts + event_at(s, event)->dur;
 }
 
 /*
- * Appends the ends of slices with durations after the first `at` ends, in the order in which nested
- * slices end, which is by time.  Ends of open slices are stacked at the other end of the array.
+ * Fills in all beginnings: of those that are alike, separate ones first; and the ends of slices that
+ * are not over at once.
  */
-static void add_slice_ends(
-	struct slices *s, const struct sort_item *slices, size_t whole, size_t at)
-{
-	struct sort_item *ends = s->ends, *bottom = ends + at + whole, *top = bottom;
-
-	for (size_t i = 0; i < whole; i++) {
-		const struct chrome_event *e = event_at(s, slices[i].index);
-		while (top < bottom && top->key <= slices[i].key)
-			ends[at++] = *top++;
-		*--top = (struct sort_item){sort_time(e->ts + e->dur), slices[i].index};
-	}
-	while (top < bottom)
-		ends[at++] = *top++;
-}
-
-/* Fills in all ends: separate ones, then those of slices with durations. */
-static void fill_ends(struct slices *s, const uint32_t *events, size_t count, size_t whole)
-{
-	size_t alone = 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (event_at(s, events[i])->dur == CHROME_END)
-			s->ends[alone++] = (struct sort_item){
-				sort_time(event_at(s, events[i])->ts), events[i]};
-	add_slice_ends(s, s->begins + s->begin_count - whole, whole, alone);
-	s->end_count = alone + whole;
-}
-
 static void fill_queues(struct slices *s, const uint32_t *events, size_t count)
 {
-	size_t whole;
-
-	fill_begins(s, events, count, &whole);
-	fill_ends(s, events, count, whole);
-	sort_items(s->begins, s->begin_count);
-	sort_items(s->ends, s->end_count);
-	for (size_t i = 0; i < s->begin_count; i++)
-		s->begin_place[s->begins[i].index] = (uint32_t)i;
-}
-
-/*
- * Whether it ends the innermost slice.  Otherwise it has no effect and does not advance the time.
- */
-static bool fits(const struct slices *s, uint32_t end)
-{
-	string_id name = event_at(s, end)->name;
-
-	return s->open.count &&
-	       (name.i == 0 ||
-		       event_at(s, s->open.data[s->open.count - 1].event)->name.i == name.i);
-}
-
-/* Whether the first end comes before the first beginning. */
-static bool is_end_next(const struct slices *s, size_t next_begin, size_t next_end)
-{
-	struct sort_item end = s->ends[next_end], begin = s->begins[next_begin];
-	const struct chrome_event *e = event_at(s, end.index), *b = event_at(s, begin.index);
-
-	if (end.key != begin.key)
-		return end.key < begin.key;
-	/* The end of a slice with a duration comes after its own beginning. */
-	if (e->dur >= 0)
-		return s->begin_place[end.index] < next_begin;
-	return fits(s, end.index) || b->name.i != e->name.i;
-}
-
-/* Among ends with the same time, moves the one that ends the innermost slice to the front. */
-static void choose_end(struct slices *s, size_t front)
-{
-	size_t by_name = SIZE_MAX;
-
-	if (s->open.count == 0)
-		return;
-	uint32_t top = s->open.data[s->open.count - 1].event;
-	for (size_t i = front; i < s->end_count && i - front < LOOK_AHEAD; i++) {
-		if (s->ends[i].key != s->ends[front].key)
-			break;
-		bool is_its_own = s->ends[i].index == top;
-		if (by_name == SIZE_MAX && fits(s, s->ends[i].index))
-			by_name = i;
-		if (is_its_own) {
-			by_name = i;
-			break;
+	s->begin_count = s->end_count = 0;
+	for (unsigned int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < count; i++) {
+			const struct chrome_event *e = event_at(s, events[i]);
+			if (e->dur != CHROME_END && (s->c->outer[events[i]] != 0) == (pass == 0))
+				s->begins[s->begin_count++] =
+					(struct sort_item){sort_time(e->ts), events[i]};
 		}
-	}
-	if (by_name == SIZE_MAX)
-		return;
-	struct sort_item item = s->ends[by_name];
-	s->ends[by_name] = s->ends[front];
-	s->ends[front] = item;
+	sort_slices(s, s->begins, s->begin_count);
+	/* In this order, ends are nearly sorted. */
+	for (size_t i = s->begin_count; i-- > 0;)
+		if (event_at(s, s->begins[i].index)->dur > 0)
+			s->ends[s->end_count++] = (struct sort_item){
+				sort_time(end_of(s, s->begins[i].index)), s->begins[i].index};
+	sort_items(s->ends, s->end_count);
 }
 
 /* ---- Rows */
+
+/* The innermost stack. */
+static stack_id top_stack(const struct slices *s)
+{
+	return s->open.count ? s->open.data[s->open.count - 1].stack : (stack_id){0};
+}
 
 static struct tally *tally_of(struct slices *s, stack_id stack)
 {
@@ -250,7 +180,7 @@ static void flush(struct slices *s, int64_t at)
 static void add_time(struct slices *s, int64_t until)
 {
 	if (until > s->now && s->open.count)
-		tally_of(s, s->open.data[s->open.count - 1].stack)->time += until - s->now;
+		tally_of(s, top_stack(s))->time += until - s->now;
 	if (until > s->now)
 		s->now = until;
 }
@@ -299,7 +229,7 @@ static void tell_event(struct slices *s, int64_t ts)
 	if (s->event_time != INT64_MIN && s->event_time != ts)
 		tell_change(s);
 	s->event_time = ts;
-	s->event_stack = s->open.count ? s->open.data[s->open.count - 1].stack : (stack_id){0};
+	s->event_stack = top_stack(s);
 }
 
 /* The frame of slices with that name. */
@@ -315,18 +245,91 @@ static frame_id frame_of(struct slices *s, string_id name)
 	return *frame;
 }
 
+/*
+ * Enters a slice.  One that ends at once is left at once; if it has a separate beginning, what it is
+ * in may be over at this time as well.
+ */
 static void enter(struct slices *s, uint32_t event)
 {
-	stack_id parent = {0};
+	const struct chrome_event *e = event_at(s, event);
+	stack_id parent = top_stack(s);
+	uint32_t outer = s->c->outer[event] ? s->c->outer[event] - 1 : event;
 
-	if (s->open.count)
-		parent = s->open.data[s->open.count - 1].stack;
-	stack_id stack =
-		builder_stack(s->c->builder, parent, frame_of(s, event_at(s, event)->name));
-	vec_push(&s->open, (struct open_slice){event, stack});
+	if (e->dur == 0 && outer != event && !is_endless(s, outer) && end_of(s, outer) == e->ts)
+		parent = (stack_id){s->place[outer]};
+	stack_id stack = builder_stack(s->c->builder, parent, frame_of(s, e->name));
 	struct tally *t = tally_of(s, stack);
 	t->entries++;
 	t->all_entries++;
+	s->place[event] = e->dur ? (uint32_t)s->open.count : stack.i;
+	if (e->dur)
+		vec_push(&s->open, (struct open_slice){.event = event, .stack = stack});
+}
+
+/* Removes an open slice, which ends now. */
+static void leave(struct slices *s, const struct open_slice *slice, int64_t now)
+{
+	struct chrome_event *e = &s->c->events.data[slice->event];
+
+	e->dur = now - e->ts;
+	s->place[slice->event] = slice->stack.i;
+}
+
+/* Moves a slice down, below which others have ended. */
+static void move_down(struct slices *s, struct open_slice slice)
+{
+	if (!slice.is_overlap && !is_endless(s, slice.event)) {
+		s->c->faults[CHROME_OVERLAP].count++;
+		slice.is_overlap = true;
+	}
+	slice.stack = builder_stack(
+		s->c->builder, top_stack(s), frame_of(s, event_at(s, slice.event)->name));
+	s->place[slice.event] = (uint32_t)s->open.count;
+	s->open.data[s->open.count++] = slice;
+}
+
+/*
+ * Removes the slices that have ended, `lowest` and others above it, and those without an end in
+ * them.
+ */
+static void remove_ended(struct slices *s, size_t lowest, int64_t now)
+{
+	size_t count = s->open.count, kept_max = lowest + OVERLAP_MAX;
+	bool below_ended = false;
+
+	s->open.count = lowest;
+	for (size_t i = lowest; i < count; i++) {
+		struct open_slice slice = s->open.data[i];
+		bool is_cut = s->open.count == kept_max;
+		below_ended = slice.has_ended || (below_ended && is_endless(s, slice.event));
+		if (is_cut && !below_ended)
+			s->c->faults[CHROME_CUT].count++;
+		if (below_ended || is_cut)
+			leave(s, &slice, now);
+		else
+			move_down(s, slice);
+	}
+}
+
+/* Ends what ends now; false if nothing does. */
+static bool end_slices(struct slices *s, size_t *next, uint64_t key, int64_t now)
+{
+	size_t lowest = SIZE_MAX;
+
+	for (; *next < s->end_count && s->ends[*next].key == key; ++*next) {
+		uint32_t event = s->ends[*next].index;
+		/* One that was cut has ended. */
+		if (end_of(s, event) != now)
+			continue;
+		s->open.data[s->place[event]].has_ended = true;
+		if (s->place[event] < lowest)
+			lowest = s->place[event];
+	}
+	if (lowest == SIZE_MAX)
+		return false;
+	advance(s, now);
+	remove_ended(s, lowest, now);
+	return true;
 }
 
 static void play(struct slices *s)
@@ -334,25 +337,20 @@ static void play(struct slices *s)
 	size_t b = 0, e = 0;
 
 	while (b < s->begin_count || e < s->end_count) {
-		bool has_begin = b < s->begin_count, has_end = e < s->end_count;
-		if (has_end && (!has_begin || s->ends[e].key <= s->begins[b].key))
-			choose_end(s, e);
-		bool is_end = !has_begin || (has_end && is_end_next(s, b, e));
+		bool is_end = b == s->begin_count ||
+			      (e < s->end_count && s->ends[e].key <= s->begins[b].key);
 		uint64_t key = is_end ? s->ends[e].key : s->begins[b].key;
-		int64_t ts = (int64_t)(key ^ UINT64_C(1) << 63);
-		if (is_end && !fits(s, s->ends[e].index)) {
-			s->c->faults[CHROME_BAD_END].count++;
-			e++;
-			continue;
+		int64_t now = (int64_t)(key ^ UINT64_C(1) << 63);
+		bool is_change = is_end && end_slices(s, &e, key, now);
+		if (b < s->begin_count && s->begins[b].key == key) {
+			advance(s, now);
+			is_change = true;
 		}
-		advance(s, ts);
-		if (is_end)
-			s->open.count--, e++;
-		else
+		while (b < s->begin_count && s->begins[b].key == key)
 			enter(s, s->begins[b++].index);
-		tell_event(s, ts);
+		if (is_change)
+			tell_event(s, now);
 	}
-	s->c->faults[CHROME_STILL_OPEN].count += s->open.count;
 	s->open.count = 0;
 	tell_event(s, s->now);
 	tell_event(s, INT64_MIN);
@@ -393,7 +391,7 @@ static void play_thread(struct slices *s, uint32_t thread, const uint32_t *event
 {
 	uint32_t process = s->c->threads.data[thread].process;
 
-	if (thread == 0 || s->c->threads.data[s->thread].process != process)
+	if (s->thread == NO_ID || s->c->threads.data[s->thread].process != process)
 		find_ticks(s, process);
 	s->thread = thread;
 	s->next_tick = 0;
@@ -420,28 +418,6 @@ static void add_arcs(struct slices *s)
 	}
 }
 
-/*
- * Groups events by thread, in file order, with a counting sort.  Sets where each thread's events
- * end.
- */
-static uint32_t *group_events(struct slices *s)
-{
-	struct chrome *c = s->c;
-	uint32_t *end = xcalloc(c->threads.count + 1, sizeof(*end)), most = 0;
-
-	for (size_t i = 0; i < c->threads.count; i++) {
-		end[i + 1] = end[i] + c->threads.data[i].event_count;
-		if (c->threads.data[i].event_count > most)
-			most = c->threads.data[i].event_count;
-	}
-	s->of_thread = xcalloc(c->events.count + 1, sizeof(*s->of_thread));
-	for (size_t i = 0; i < c->events.count; i++)
-		s->of_thread[end[c->events.data[i].thread]++] = (uint32_t)i;
-	s->begins = xcalloc((size_t)most + 1, sizeof(*s->begins));
-	s->ends = xcalloc((size_t)most + 1, sizeof(*s->ends));
-	return end;
-}
-
 static void find_sampled(struct chrome *c)
 {
 	for (size_t i = 0; i < c->samples.count; i++)
@@ -452,7 +428,7 @@ static void find_sampled(struct chrome *c)
 
 void chrome_add_slices(struct chrome *c)
 {
-	struct slices s = {.c = c, .splits_left = 4 * c->events.count + 1024};
+	struct slices s = {.c = c, .thread = NO_ID, .splits_left = 4 * c->events.count + 1024};
 	int64_t last = c->base;
 	size_t changes = 0;
 
@@ -462,25 +438,30 @@ void chrome_add_slices(struct chrome *c)
 	for (size_t i = 0; i < c->events.count; i++) {
 		if (c->events.data[i].ts > last)
 			last = c->events.data[i].ts;
-		changes += c->events.data[i].dur < 0 ? 1 : 2;
+		changes += c->events.data[i].dur == CHROME_END ? 0 : 2;
 	}
 	builder_expect_zone_events(c->builder, changes);
 	s.stretch = (int64_t)(((uint64_t)last - (uint64_t)c->base) / STRETCHES) + 1;
 	s.object = builder_object(c->builder, STR(ZONE_OBJECT), STR(""), OBJECT_ZONE);
-	s.begin_place = xcalloc(c->events.count, sizeof(*s.begin_place));
+	s.place = xcalloc(c->events.count, sizeof(*s.place));
 	s.tick_ends = xcalloc(c->ticks.count + 1, sizeof(*s.tick_ends));
-	uint32_t *end = group_events(&s), begin = 0;
+	uint32_t *end, *of_thread = chrome_group_events(c, &end), begin = 0, most = 0;
+	for (size_t i = 0; i < c->threads.count; i++)
+		if (c->threads.data[i].event_count > most)
+			most = c->threads.data[i].event_count;
+	s.begins = xcalloc((size_t)most + 1, sizeof(*s.begins));
+	s.ends = xcalloc((size_t)most + 1, sizeof(*s.ends));
 	for (uint32_t i = 0; i < c->threads.count; i++) {
-		if (end[i] > begin)
-			play_thread(&s, i, s.of_thread + begin, end[i] - begin);
+		if (end[i] > begin && !c->threads.data[i].is_async)
+			play_thread(&s, i, of_thread + begin, end[i] - begin);
 		begin = end[i];
 	}
 	add_arcs(&s);
 	free(end);
-	free(s.of_thread);
+	free(of_thread);
 	free(s.begins);
 	free(s.ends);
-	free(s.begin_place);
+	free(s.place);
 	free(s.tick_ends);
 	vec_deinit(&s.open);
 	vec_deinit(&s.tallies);
