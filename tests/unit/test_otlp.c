@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../later_fields.h"
 #include "../property.h"
 #include "../random_profile.h"
 #include "../read_profile.h"
@@ -294,6 +295,44 @@ static struct strbuf small_file(void)
 	return bytes;
 }
 
+/* Fields that are not known yet change nothing, and it is still OTLP. */
+TEST(fields_of_later_versions)
+{
+	static const struct message_shape row = {9, NULL};
+	static const struct message_shape *const in_profile[] = {
+		NULL, &row, &row, NULL, NULL, &row, NULL, NULL, NULL};
+	static const struct message_shape profile = {8, in_profile};
+	static const struct message_shape *const in_scope[] = {NULL, NULL, &profile, NULL};
+	static const struct message_shape scope = {3, in_scope};
+	static const struct message_shape *const in_resource[] = {NULL, NULL, &scope, NULL};
+	static const struct message_shape resource = {3, in_resource};
+	static const struct message_shape *const in_dictionary[] = {
+		NULL, &row, &row, &row, &row, NULL, &row, &row};
+	static const struct message_shape dictionary = {7, in_dictionary};
+	static const struct message_shape *const in_data[] = {NULL, &resource, &dictionary};
+	static const struct message_shape data = {2, in_data};
+	struct strbuf plain = small_file(), later = {0};
+	struct writer_options options = {0};
+
+	put_with_later_fields(&later, strbuf_str(&plain), &data);
+	/* Cut anywhere as well. */
+	for (size_t size = 12; size < later.size; size += 7)
+		assert_true(reader_otlp.bid((const uint8_t *)later.data, size) >= 85);
+	struct profile *p = read_profile(strbuf_str(&plain), "in", NULL);
+	struct profile *q = read_profile(strbuf_str(&later), "in", NULL);
+	assert_true(str_equal(profile_string(q, q->format), STR("otlp")));
+	struct strbuf wanted = writer_text(&writer_folded, p, &options);
+	struct strbuf found = writer_text(&writer_folded, q, &options);
+	assert_string_equal(found.data, wanted.data);
+	assert_int_equal(q->note_count, p->note_count);
+	profile_destroy(p);
+	profile_destroy(q);
+	strbuf_deinit(&plain);
+	strbuf_deinit(&later);
+	strbuf_deinit(&wanted);
+	strbuf_deinit(&found);
+}
+
 TEST(messages_behind_their_lengths)
 {
 	struct strbuf one = small_file(), framed = {0};
@@ -486,6 +525,7 @@ int main(void)
 		cmocka_unit_test(layouts_are_told_by_types),
 		cmocka_unit_test(other_files_are_refused),
 		cmocka_unit_test(the_first_bytes_tell),
+		cmocka_unit_test(fields_of_later_versions),
 		cmocka_unit_test(messages_behind_their_lengths),
 		cmocka_unit_test(cut_files_give_what_is_there),
 		cmocka_unit_test(random_profiles_round_trip),

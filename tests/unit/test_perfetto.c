@@ -196,6 +196,24 @@ TEST(test_clocks)
 	strbuf_deinit(&t);
 }
 
+/* Traces begin with packets of other kinds: of their configuration, of the machine, of later versions. */
+TEST(test_other_packets)
+{
+	struct strbuf t = {0};
+
+	for (uint64_t i = 0; i < 40; i++) {
+		size_t packet = begin_packet(&t, i, 1, 0), config = proto_begin(&t, 33);
+		proto_put_string(&t, 1, STR("linux.ftrace"));
+		proto_end(&t, config), proto_end(&t, packet);
+	}
+	put_simple(&t, 1000, BEGIN, 1, "a");
+	put_simple(&t, 1010, END, 1, NULL);
+	struct profile *p = read_trace(&t);
+	expect_folded(p, ZONE_TIME, "a 10\n");
+	profile_destroy(p);
+	strbuf_deinit(&t);
+}
+
 TEST(test_cut)
 {
 	struct strbuf t = {0};
@@ -488,6 +506,7 @@ int main(void)
 		cmocka_unit_test(test_process_tree),
 		cmocka_unit_test(test_interned),
 		cmocka_unit_test(test_clocks),
+		cmocka_unit_test(test_other_packets),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_perf_samples),
 		cmocka_unit_test(test_period),

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "../later_fields.h"
 #include "../profile_checks.h"
 #include "../random_profile.h"
 #include "../read_profile.h"
@@ -239,6 +240,46 @@ TEST(reads_everything)
 	assert_string_equal(profile_string(p, p->objects[f->object.i].build_id).data, "ab12cd");
 	assert_int_equal(p->note_count, 2);
 	profile_destroy(p);
+}
+
+/* Fields that are not known yet change nothing, and it is still a pprof profile. */
+TEST(fields_of_later_versions)
+{
+	static const struct message_shape type = {2, NULL}, label = {4, NULL}, line = {2, NULL},
+					  mapping = {10, NULL}, function = {5, NULL};
+	static const struct message_shape *const in_sample[] = {NULL, NULL, NULL, &label};
+	static const struct message_shape sample = {3, in_sample};
+	static const struct message_shape *const in_location[] = {
+		NULL, NULL, NULL, NULL, &line, NULL};
+	static const struct message_shape location = {5, in_location};
+	static const struct message_shape *const in_profile[16] = {
+		NULL, &type, &sample, &mapping, &location, &function, [11] = &type};
+	static const struct message_shape profile = {15, in_profile};
+	const struct test_label one = {S_KEY, S_TEXT, 0, 0};
+	struct strbuf b = {0}, later = {0};
+
+	put_type(&b, 1, S_CPU, S_NANOSECONDS);
+	put_sample(&b, (const uint64_t[]){2, 1}, 2, 10, &one, 1);
+	put_tables(&b);
+	put_strings(&b);
+	put_with_later_fields(&later, strbuf_str(&b), &profile);
+	struct profile *p = read_bytes(&b), *q = read_bytes(&later);
+	assert_true(str_equal(profile_string(q, q->format), STR("pprof")));
+	char *text = folded_of(p, NULL);
+	expect_stacks(q, text);
+	assert_int_equal(q->note_count, p->note_count);
+	free(text);
+	profile_destroy(p);
+	profile_destroy(q);
+	/* Rows with numbers and other fields are any format's. */
+	for (uint64_t i = 1; i < 200; i++) {
+		size_t begun = proto_begin(&b, 1);
+		proto_put_varint(&b, 1, i);
+		proto_put_string(&b, 5, STR("name"));
+		proto_end(&b, begun);
+	}
+	assert_int_equal(reader_pprof.bid((const uint8_t *)b.data, b.size), 0);
+	strbuf_deinit(&b);
 }
 
 /* Without pprof's default_sample_type it is the last; the first counts samples. */
@@ -581,6 +622,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_everything),
+		cmocka_unit_test(fields_of_later_versions),
 		cmocka_unit_test(types_and_default),
 		cmocka_unit_test(locations_packed_or_not),
 		cmocka_unit_test(ids_of_any_size),

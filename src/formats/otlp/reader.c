@@ -93,17 +93,29 @@ struct str otlp_unit(struct str unit, int64_t *scale)
 
 /* ---- bidding ---- */
 
-/* Whether the first fields are all bytes, numbered up to most; deep: also one level down. */
+/*
+ * Whether a field can be one of a message with fields up to most, which are all bytes; later versions
+ * have others.  *known counts the former.
+ */
+static bool take_field(const struct proto_field *f, uint32_t most, size_t *known)
+{
+	if (f->number > most)
+		return true;
+	++*known;
+	return f->type == PROTO_BYTES;
+}
+
+/* Whether the first fields are all bytes, but for those of later versions, above most. */
 static bool is_all_bytes(struct cursor c, uint32_t most)
 {
-	struct proto_field f;
-	size_t count = 0;
+	struct proto_field f = {0};
+	size_t known = 0;
 
-	for (f = (struct proto_field){0}; count < 100 && proto_next(&c, &f); count++)
-		if (f.type != PROTO_BYTES || (f.number > most && f.number != 1000))
+	for (size_t i = 0; i < 100 && proto_next(&c, &f); i++)
+		if (!take_field(&f, most, &known))
 			return false;
 	/* The first field may extend beyond the available bytes. */
-	return count > 0 ||
+	return known > 0 ||
 	       (!cursor_ok(&c) && f.type == PROTO_BYTES && f.number <= most && f.offset > c.base);
 }
 
@@ -111,25 +123,23 @@ static bool is_all_bytes(struct cursor c, uint32_t most)
 static bool is_message(const uint8_t *data, size_t size)
 {
 	struct cursor c, inner;
-	struct proto_field f;
-	bool has_profiles = false;
+	struct proto_field f = {0};
+	size_t known = 0;
 
 	if (size < 2 || (data[0] != 0x0a && data[0] != 0x12))
 		return false;
 	cursor_init(&c, data, size, "", 0);
-	f = (struct proto_field){0};
 	for (int i = 0; i < 10 && proto_next(&c, &f); i++) {
-		if (f.type != PROTO_BYTES || f.number > 8)
+		if (!take_field(&f, DATA_DICTIONARY, &known))
 			return false;
 		inner = proto_message(&c, &f);
 		if (f.number == DATA_RESOURCE_PROFILES && !is_all_bytes(inner, 3))
 			return false;
 		if (f.number == DATA_DICTIONARY && !is_all_bytes(inner, TABLE_STACK))
 			return false;
-		has_profiles |= f.number <= DATA_DICTIONARY;
 	}
-	if (cursor_ok(&c) || has_profiles)
-		return has_profiles;
+	if (cursor_ok(&c) || known)
+		return known > 0;
 	/* The data ends within the first field. */
 	if (f.offset == 0 || f.offset >= size)
 		return false;

@@ -398,7 +398,34 @@ static struct error *perfetto_read(const struct reader_input *input, struct buil
 	return err;
 }
 
-/* Bids by the first packets: fields of known types, with a sequence or a time. */
+/* Whether a packet has something that is read here. */
+static bool has_content(const struct perfetto_packet *p)
+{
+	return p->event.number || p->descriptor.number || p->snapshot.number ||
+	       p->defaults.number || p->interned.number || p->tree.number ||
+	       p->perf_sample.number || p->stack_sample.number;
+}
+
+/* Whether a message can be a packet of any kind: all have a sequence, a producer or a time. */
+static bool is_packet(struct cursor message)
+{
+	struct proto_field field;
+	bool has_origin = false;
+
+	while (proto_next(&message, &field))
+		if (field.number == PACKET_TIMESTAMP || field.number == PACKET_SEQUENCE_ID ||
+			field.number == PACKET_TRUSTED_UID) {
+			if (field.type != PROTO_VARINT)
+				return false;
+			has_origin = true;
+		}
+	return cursor_ok(&message) && has_origin;
+}
+
+/*
+ * Bids by the first packets: fields of known types, with a sequence or a time.  Packets of other
+ * kinds are looked past: traces begin with their configuration, and there will be new kinds.
+ */
 static int perfetto_bid(const uint8_t *data, size_t size)
 {
 	struct cursor c;
@@ -416,13 +443,10 @@ static int perfetto_bid(const uint8_t *data, size_t size)
 		struct perfetto_packet p = packet_fields(message);
 		while (proto_next(&inner, &field))
 			;
-		if (cursor_ok(&inner) &&
-			(p.event.number || p.descriptor.number || p.snapshot.number ||
-				p.defaults.number || p.interned.number || p.tree.number ||
-				p.perf_sample.number || p.stack_sample.number))
+		if (cursor_ok(&inner) && has_content(&p))
 			good++;
 		else
-			bad++;
+			bad += !is_packet(message);
 	}
 	return good > bad ? 70 : 0;
 }

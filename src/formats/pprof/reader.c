@@ -15,6 +15,11 @@
 
 /* ---- bidding ---- */
 
+static bool is_later_field(const struct proto_field *f)
+{
+	return f->number >= PROFILE_FIELD_COUNT;
+}
+
 /* Whether a field of a Profile has a valid type; packed fields may have either. */
 static bool is_profile_field(const struct proto_field *f)
 {
@@ -44,9 +49,9 @@ static bool is_profile_field(const struct proto_field *f)
 
 /*
  * Whether a nested message is plausible: all contain numbers, but only samples contain lists and
- * labels, only locations contain lines.
+ * labels, only locations contain lines.  Fields of later versions do not come alone; *later counts them.
  */
-static bool is_row(const struct proto_field *field, struct cursor message)
+static bool is_row(const struct proto_field *field, struct cursor message, unsigned int *later)
 {
 	static const struct {
 		uint32_t field_max;
@@ -60,41 +65,52 @@ static bool is_row(const struct proto_field *field, struct cursor message)
 		[PROFILE_FUNCTION] = {FUNCTION_START_LINE, 0},
 		[PROFILE_PERIOD_TYPE] = {VALUE_UNIT, 0},
 	};
+	unsigned int known = 0, unknown = 0;
 	struct proto_field f;
 
 	if (field->number == PROFILE_STRING || field->type != PROTO_BYTES ||
 		field->number == PROFILE_COMMENT)
 		return true;
 	while (proto_next(&message, &f)) {
-		if (f.number > kinds[field->number].field_max)
-			return false;
+		if (f.number > kinds[field->number].field_max) {
+			unknown++;
+			continue;
+		}
+		known++;
 		if (f.type == PROTO_BYTES ? !(kinds[field->number].bytes & 1u << f.number)
 					  : f.type != PROTO_VARINT)
 			return false;
 	}
-	return cursor_ok(&message);
+	*later += unknown;
+	return cursor_ok(&message) && (unknown == 0 || known > 0);
 }
 
 /*
  * Bids by the first fields: there is no magic number, but other files hardly ever have 100 valid
- * fields.
+ * fields.  Those of later versions are looked past, if there are sample types and something else.
  */
 static int pprof_bid(const uint8_t *data, size_t size)
 {
 	struct proto_field field;
 	struct cursor c;
-	unsigned int count = 0, types = 0;
+	unsigned int count = 0, types = 0, later = 0;
+	uint32_t kinds = 0; /* a bit for each known number */
 
 	if (text_input_is_plain(data, size))
 		return 0;
 	cursor_init(&c, data, size, "", 0);
-	while (count < 100 && proto_next(&c, &field)) {
-		if (!is_profile_field(&field) || !is_row(&field, proto_message(&c, &field)))
+	while (count < 100 && later < 1000 && proto_next(&c, &field)) {
+		if (is_later_field(&field)) {
+			later++;
+			continue;
+		}
+		if (!is_profile_field(&field) || !is_row(&field, proto_message(&c, &field), &later))
 			return 0;
+		kinds |= 1u << field.number;
 		count++;
 		types += field.number == PROFILE_SAMPLE_TYPE;
 	}
-	if (count == 0)
+	if (count == 0 || (later && (types == 0 || __builtin_popcount(kinds) < 2)))
 		return 0;
 	return types && (cursor_ok(&c) || count > 3) ? 80 : 30;
 }
