@@ -115,13 +115,7 @@ struct debug_info *debug_info_open(struct objfile *object, struct objfile *debug
 		source_places.object_path = debug_path;
 	}
 	struct debug_info *info = debug_info_create();
-	for (size_t i = 0; i < objfile_segment_count(object); i++) {
-		struct objfile_segment segment = objfile_segment(object, i);
-		uint64_t high;
-		if (segment.executable &&
-			!__builtin_add_overflow(segment.obj_addr, segment.memory_size, &high))
-			vec_push(&info->context.text, (struct pc_range){segment.obj_addr, high});
-	}
+	dwarf_context_read_text(&info->context, object, debug);
 	dwarf_file_init(&info->file, source, objfile_name(source), false, &info->context);
 	add_budget(info, &info->file);
 	open_alternate(info, source, &source_places);
@@ -135,7 +129,8 @@ struct debug_info *debug_info_open_sections(
 {
 	struct debug_info *info = debug_info_create();
 
-	vec_push(&info->context.text, text);
+	range_table_add(&info->context.text, (struct range){.low = text.low, .high = text.high});
+	range_table_flatten(&info->context.text);
 	dwarf_file_init(&info->file, NULL, "sections", false, &info->context);
 	for (size_t i = 0; i < DWARF_SECTION_COUNT; i++) {
 		info->file.sections[i] = sections[i];

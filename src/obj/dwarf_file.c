@@ -4,6 +4,8 @@
  */
 #include "obj/dwarf_file.h"
 
+#include <elf.h>
+
 #include "obj/dwarf_abbrev.h"
 #include "obj/objfile.h"
 
@@ -28,15 +30,57 @@ void dwarf_context_init(struct dwarf_context *context, struct arena *arena, uint
 
 void dwarf_context_deinit(struct dwarf_context *context)
 {
-	vec_deinit(&context->text);
+	range_table_deinit(&context->text);
+}
+
+static void add_text(struct dwarf_context *context, uint64_t low, uint64_t size)
+{
+	uint64_t high;
+
+	if (!__builtin_add_overflow(low, size, &high))
+		range_table_add(&context->text, (struct range){.low = low, .high = high});
+}
+
+/* Debug files have the headers of code sections, without contents. */
+static void add_sections(struct dwarf_context *context, struct objfile *file)
+{
+	const uint64_t wanted = SHF_ALLOC | SHF_EXECINSTR;
+	struct objfile_section section;
+
+	for (uint32_t i = 1; objfile_section_header(file, i, &section); i++)
+		if ((section.flags & wanted) == wanted)
+			add_text(context, section.obj_addr, section.size);
+}
+
+/* For a file without section headers. */
+static void add_segments(struct dwarf_context *context, struct objfile *object)
+{
+	uint64_t headers = objfile_headers_size(object);
+
+	for (size_t i = 0; i < objfile_segment_count(object); i++) {
+		struct objfile_segment segment = objfile_segment(object, i);
+		uint64_t skipped = segment.file_off < headers ? headers - segment.file_off : 0;
+
+		if (segment.executable && skipped < segment.memory_size)
+			add_text(
+				context, segment.obj_addr + skipped, segment.memory_size - skipped);
+	}
+}
+
+void dwarf_context_read_text(
+	struct dwarf_context *context, struct objfile *object, struct objfile *debug)
+{
+	add_sections(context, object);
+	if (context->text.count == 0 && debug)
+		add_sections(context, debug);
+	if (context->text.count == 0)
+		add_segments(context, object);
+	range_table_flatten(&context->text);
 }
 
 bool dwarf_is_text(const struct dwarf_context *context, uint64_t obj_addr)
 {
-	for (size_t i = 0; i < context->text.count; i++)
-		if (obj_addr >= context->text.data[i].low && obj_addr < context->text.data[i].high)
-			return true;
-	return false;
+	return range_table_find(&context->text, obj_addr) != NULL;
 }
 
 void dwarf_file_init(struct dwarf_file *f, struct objfile *object, const char *name, bool is_dwo,

@@ -21,6 +21,7 @@
 #include "base/cursor.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "obj/range_table.h"
 
 struct objfile;
 struct dwarf_unit;
@@ -54,16 +55,20 @@ struct pc_range {
 
 /* Data shared by the files of one object. */
 struct dwarf_context {
-	struct arena *arena;	   /* borrowed; units and tables live there */
-	uint64_t steps_left;	   /* the rest of the budget; a step takes a few nanoseconds */
-	VEC(struct pc_range) text; /* the object's code */
+	struct arena *arena;	 /* borrowed; units and tables live there */
+	uint64_t steps_left;	 /* the rest of the budget; a step takes a few nanoseconds */
+	struct range_table text; /* the object's code; flattened */
 };
 
 void dwarf_context_init(struct dwarf_context *context, struct arena *arena, uint64_t steps);
 void dwarf_context_deinit(struct dwarf_context *context);
+/* Takes the object's code from its headers, or from those of its debug file (NULL: none). */
+void dwarf_context_read_text(
+	struct dwarf_context *context, struct objfile *object, struct objfile *debug);
 /*
  * Whether code can be at obj_addr.  Descriptions of functions that the linker dropped remain, with
- * addresses like 0, 1 or -1.
+ * addresses like 0, 1 or -1.  In a library, or a program linked at 0, that is where the file's
+ * headers are mapped, often in a segment that can be executed.
  */
 bool dwarf_is_text(const struct dwarf_context *context, uint64_t obj_addr);
 

@@ -10,7 +10,8 @@
 struct list_reader {
 	struct dwarf_unit *unit; /* the unit of the list */
 	struct cursor cursor;
-	uint64_t base; /* the base of offsets in the list */
+	uint64_t base;	 /* the base of offsets in the list */
+	bool is_dropped; /* the base is that of code which the linker dropped, and so are offsets */
 	struct pc_ranges *out;
 };
 
@@ -28,13 +29,26 @@ static uint64_t read_indexed_address(struct list_reader *r)
 	return addr;
 }
 
+/*
+ * Sets the base.  Linkers give dropped code an address like 0 or -1; added to an offset, that could
+ * be anywhere.
+ */
+static void set_base(struct list_reader *r, uint64_t base)
+{
+	r->base = base;
+	r->is_dropped = !dwarf_is_text(r->unit->file->context, base);
+}
+
 static void add_range(struct list_reader *r, uint64_t low, uint64_t high)
 {
 	if (cursor_ok(&r->cursor) && low < high && dwarf_is_text(r->unit->file->context, low))
 		vec_push(r->out, (struct pc_range){low, high});
 }
 
-/* .debug_ranges: pairs of offsets from the base; a pair of zeros ends it, -1 sets the base. */
+/*
+ * .debug_ranges: pairs of offsets from the base; a pair of zeros ends it, -1 sets the base.  From a
+ * base of 0, they are addresses.
+ */
 static void read_old_list(struct list_reader *r)
 {
 	uint64_t highest = r->unit->address_size == 8 ? UINT64_MAX : UINT32_MAX;
@@ -44,8 +58,8 @@ static void read_old_list(struct list_reader *r)
 		if (low == 0 && high == 0)
 			break;
 		if (low == highest)
-			r->base = high;
-		else
+			set_base(r, high);
+		else if (r->base == 0 || !r->is_dropped)
 			add_range(r, r->base + low, r->base + high);
 	}
 }
@@ -57,10 +71,10 @@ static bool read_list_entry(struct list_reader *r)
 
 	switch (cursor_u8(&r->cursor)) {
 	case DW_RLE_base_addressx:
-		r->base = read_indexed_address(r);
+		set_base(r, read_indexed_address(r));
 		return true;
 	case DW_RLE_base_address:
-		r->base = read_address(r);
+		set_base(r, read_address(r));
 		return true;
 	case DW_RLE_startx_endx:
 		low = read_indexed_address(r);
@@ -73,6 +87,8 @@ static bool read_list_entry(struct list_reader *r)
 	case DW_RLE_offset_pair:
 		low = r->base + cursor_uleb(&r->cursor);
 		high = r->base + cursor_uleb(&r->cursor);
+		if (r->is_dropped)
+			return true;
 		break;
 	case DW_RLE_start_end:
 		low = read_address(r);
@@ -115,8 +131,10 @@ static void read_list(
 	struct dwarf_unit *unit, const struct form_value *ranges, struct pc_ranges *out)
 {
 	struct dwarf_unit *home = unit->skeleton ? unit->skeleton : unit;
-	struct list_reader r = {.unit = unit, .base = home->base_addr, .out = out};
+	struct list_reader r = {.unit = unit, .out = out};
 
+	if (home->base_addr)
+		set_base(&r, home->base_addr);
 	if (unit->version >= 5) {
 		uint64_t offset = ranges->form == DW_FORM_rnglistx
 					  ? indexed_list(unit, ranges->number)

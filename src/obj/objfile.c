@@ -244,6 +244,18 @@ uint64_t objfile_entry(const struct objfile *file)
 	return file->header.e_entry;
 }
 
+uint64_t objfile_headers_size(const struct objfile *file)
+{
+	const GElf_Ehdr *header = &file->header;
+	uint64_t end;
+
+	if (__builtin_add_overflow(
+		    header->e_phoff, (uint64_t)header->e_phnum * header->e_phentsize, &end) ||
+		end < header->e_ehsize)
+		end = header->e_ehsize;
+	return end;
+}
+
 size_t objfile_segment_count(const struct objfile *file)
 {
 	return file->segments.count;

@@ -45,6 +45,8 @@ bool objfile_is_big_endian(const struct objfile *file);
 bool objfile_is_relocatable(const struct objfile *file);
 /* The obj_addr where execution begins, 0: none (most libraries). */
 uint64_t objfile_entry(const struct objfile *file);
+/* The bytes of the ELF header and the program headers, from the file's start. */
+uint64_t objfile_headers_size(const struct objfile *file);
 
 struct objfile_segment { /* PT_LOAD */
 	uint64_t file_off, file_size, obj_addr, memory_size;

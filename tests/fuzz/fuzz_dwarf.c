@@ -144,11 +144,16 @@ static void seed_ranges(struct strbuf *out, unsigned int version)
 		put_u64(out, TEXT_LOW);
 		put_u64(out, 0x50);
 		put_u64(out, 0x60);
+		put_u64(out, UINT64_MAX);
+		put_u64(out, 1); /* dropped by the linker */
+		put_u64(out, TEXT_LOW);
+		put_u64(out, TEXT_LOW + 0x90);
 		put_u64(out, 0);
 		put_u64(out, 0);
 		return;
 	}
-	put_u32(out, 40);
+	size_t length = put_length_begin(out);
+
 	put_u16(out, 5);
 	put_u16(out, 8);
 	put_u32(out, 1);
@@ -160,7 +165,21 @@ static void seed_ranges(struct strbuf *out, unsigned int version)
 	put_u8(out, DW_RLE_start_length);
 	put_u64(out, TEXT_LOW + 0x80);
 	put_u8(out, 9);
+	put_u8(out, DW_RLE_base_address);
+	put_u64(out, UINT64_MAX);
+	put_u8(out, DW_RLE_offset_pair);
+	put_u16(out, 0x2001);
+	put_u8(out, DW_RLE_base_addressx);
+	put_u8(out, 0);
+	put_u8(out, DW_RLE_offset_pair);
+	put_u16(out, 0x2010);
+	put_u8(out, DW_RLE_startx_endx);
+	put_u16(out, 0);
+	put_u8(out, DW_RLE_start_end);
+	put_u64(out, TEXT_LOW + 0x90);
+	put_u64(out, TEXT_LOW + 0xa0);
 	put_u8(out, DW_RLE_end_of_list);
+	put_length_end(out, length);
 }
 
 static void seed_lines(struct strbuf *out, unsigned int version)

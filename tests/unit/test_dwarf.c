@@ -487,6 +487,38 @@ TEST(ranges_in_a_list)
 	finish(&s, info);
 }
 
+/* Linkers give dropped code a base like -2, 1 or 0; with an offset, that may be anywhere. */
+TEST(offsets_from_a_dropped_base_are_none)
+{
+	static const uint64_t bases[] = {UINT64_MAX - 1, 1, TEXT_HIGH};
+	struct sections s;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bases); i++) {
+		begin(&s);
+		put_u64(&s.ranges, UINT64_MAX);
+		put_u64(&s.ranges, bases[i]);
+		put_u64(&s.ranges, 0x1ff0 - bases[i]);
+		put_u64(&s.ranges, 0x2020 - bases[i]);
+		put_u64(&s.ranges, UINT64_MAX);
+		put_u64(&s.ranges, 0); /* addresses follow */
+		put_u64(&s.ranges, 0x3000);
+		put_u64(&s.ranges, 0x3010);
+		put_u64(&s.ranges, 0);
+		put_u64(&s.ranges, 0);
+		put_uleb(&s.info, RANGED);
+		put_string(&s.info, "dropped");
+		put_u32(&s.info, 0);
+		end_children(&s);
+		put_function(&s, "kept", 0x2000, 0x10);
+		end_children(&s);
+		struct debug_info *info = end(&s);
+		check(info, 0x2008, "kept");
+		check(info, 0x2018, "");
+		check(info, 0x3008, "dropped");
+		finish(&s, info);
+	}
+}
+
 TEST(functions_within_what_is_skipped_are_found)
 {
 	struct sections s;
@@ -670,6 +702,7 @@ int main(void)
 			functions_without_linkage_names_are_told_apart_by_where_they_stand),
 		cmocka_unit_test(a_name_is_not_longer_than_is_of_use),
 		cmocka_unit_test(ranges_in_a_list),
+		cmocka_unit_test(offsets_from_a_dropped_base_are_none),
 		cmocka_unit_test(functions_within_what_is_skipped_are_found),
 		cmocka_unit_test(an_inlined_call_outside_its_function_is_none),
 		cmocka_unit_test(references_in_a_circle_end),
