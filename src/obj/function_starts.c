@@ -26,6 +26,8 @@
 /* A file with fewer entries has rules for its start-up code only.  Larger code is not decoded. */
 #define ENTRIES_FEW 16
 #define CODE_MAX    ((uint64_t)64 << 20)
+/* Functions without rules and without a size are short; longer code is not followed. */
+#define FOLLOWED_MAX ((size_t)4 << 10)
 
 struct function_starts {
 	struct cfi_section sections[2];
@@ -153,7 +155,7 @@ static void look_through_code(struct function_starts *s, struct objfile *object)
 	code_starts_deinit(&starts);
 }
 
-struct function_starts *function_starts_create(struct objfile *object)
+struct function_starts *function_starts_create_from_rules(struct objfile *object)
 {
 	struct function_starts *s = xalloc(sizeof(*s));
 	struct objfile_section header;
@@ -163,6 +165,13 @@ struct function_starts *function_starts_create(struct objfile *object)
 	if (!has_eh_frame || !objfile_eh_frame_hdr(object, &header) || !take_table(s, &header))
 		walk(s);
 	objfile_code(object, &s->code);
+	return s;
+}
+
+struct function_starts *function_starts_create(struct objfile *object)
+{
+	struct function_starts *s = function_starts_create_from_rules(object);
+
 	if (s->count < ENTRIES_FEW)
 		look_through_code(s, object);
 	struct cfi_object with_code = s->object;
@@ -200,22 +209,36 @@ static bool extent_at(const struct function_starts *s, size_t i, struct function
 	       extent->low == table_addr_at(s, i, 0);
 }
 
-bool function_starts_find(
-	struct function_starts *s, uint64_t obj_addr, struct function_extent *extent)
+/* The last function that begins at or before obj_addr; false: none, or one that was dropped. */
+static bool last_extent(
+	const struct function_starts *s, uint64_t obj_addr, struct function_extent *extent)
+{
+	size_t until = count_until(s, obj_addr);
+
+	/* For functions that they dropped, linkers leave entries with address 0. */
+	return until > 0 && extent_at(s, until - 1, extent) && extent->low != 0;
+}
+
+bool function_starts_find_from(struct function_starts *s, uint64_t obj_addr, uint64_t floor,
+	struct function_extent *extent)
 {
 	size_t until = count_until(s, obj_addr);
 	uint64_t low = until > 0 ? start_at(s, until - 1) : 0;
 	uint64_t high = until < s->count ? start_at(s, until) : UINT64_MAX;
 	struct function_extent found;
 
-	/* For functions that they dropped, linkers leave entries with address 0. */
-	if (until > 0 && extent_at(s, until - 1, &found) && found.low != 0) {
-		if (obj_addr < found.high) {
+	if (last_extent(s, obj_addr, &found)) {
+		if (obj_addr < found.high && !(found.is_guess && found.low < floor)) {
 			*extent = found;
 			return true;
 		}
-		low = found.high;
+		if (obj_addr < found.high)
+			high = found.high;
+		else
+			low = found.high;
 	}
+	if (low < floor)
+		low = floor;
 	/* At 0 is the file's header. */
 	if (!code_gaps_function(&s->gaps, obj_addr, &low, &high) || low == 0)
 		return false;
@@ -223,9 +246,58 @@ bool function_starts_find(
 	return true;
 }
 
+bool function_starts_find(
+	struct function_starts *s, uint64_t obj_addr, struct function_extent *extent)
+{
+	return function_starts_find_from(s, obj_addr, 0, extent);
+}
+
 uint64_t function_starts_after(const struct function_starts *s, uint64_t obj_addr)
 {
 	size_t until = count_until(s, obj_addr);
 
 	return until < s->count ? start_at(s, until) : UINT64_MAX;
+}
+
+/*
+ * The end of the code that can be reached from low without leaving [low, high), by decoding it up to
+ * an instruction behind which nothing is reached; high if that is not known.
+ */
+static uint64_t code_end(const struct cfi_code *code, uint64_t low, uint64_t high)
+{
+	uint8_t bytes[FOLLOWED_MAX];
+	uint64_t furthest = low;
+	size_t size = high - low < sizeof(bytes) ? (size_t)(high - low) : sizeof(bytes);
+
+	if (code->arch == NULL || code->arch->decode == NULL ||
+		!code->read(code->context, low, bytes, size))
+		return high;
+	for (size_t at = 0; at < size;) {
+		struct arch_instruction i = code->arch->decode(bytes + at, size - at, low + at);
+		bool is_end = i.kind == INSTRUCTION_JUMP || i.kind == INSTRUCTION_RETURN ||
+			      i.kind == INSTRUCTION_STOP;
+
+		if (i.kind == INSTRUCTION_BAD || (i.kind == INSTRUCTION_JUMP && !i.has_target))
+			return high;
+		if (i.has_target && i.target < high && i.target > furthest)
+			furthest = i.target;
+		at += i.size;
+		if (is_end && furthest < low + at)
+			return low + at;
+	}
+	return high;
+}
+
+uint64_t function_starts_end_of(struct function_starts *s, uint64_t low, uint64_t high)
+{
+	struct function_extent own;
+	uint64_t next = function_starts_after(s, low);
+
+	if (last_extent(s, low, &own) && low < own.high)
+		return next < high ? next : high;
+	uint64_t end = code_end(&s->code, low, high);
+	/* Rules that begin within its code are its own, less the first instructions. */
+	if (next < end && end < high)
+		return end;
+	return next < end ? next : end;
 }

@@ -25,6 +25,8 @@ struct function_extent {
 
 /* Borrows from object, which must outlive it.  Never fails: what cannot be read is unknown. */
 struct function_starts *function_starts_create(struct objfile *object);
+/* The same, but only functions that unwind rules describe are known. */
+struct function_starts *function_starts_create_from_rules(struct objfile *object);
 void function_starts_destroy(struct function_starts *s);
 
 /*
@@ -33,7 +35,16 @@ void function_starts_destroy(struct function_starts *s);
  */
 bool function_starts_find(
 	struct function_starts *s, uint64_t obj_addr, struct function_extent *extent);
+/* The same where a symbol shows that what is before floor is another function; 0: none does. */
+bool function_starts_find_from(struct function_starts *s, uint64_t obj_addr, uint64_t floor,
+	struct function_extent *extent);
 /* The first start of a known function after obj_addr, UINT64_MAX if there is none. */
 uint64_t function_starts_after(const struct function_starts *s, uint64_t obj_addr);
+/*
+ * The end of the function at low, a symbol without size; the next symbol is at high.  It ends before
+ * the next function with unwind rules.  If it has none itself, it may end earlier: where its code,
+ * followed from low, ends.
+ */
+uint64_t function_starts_end_of(struct function_starts *s, uint64_t low, uint64_t high);
 
 #endif

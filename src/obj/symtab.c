@@ -3,9 +3,11 @@
  *
  * Which symbols count: functions (STT_FUNC, STT_GNU_IFUNC), and untyped ones in executable sections
  * (hand-written assembly).  Among several at one address, the best name is kept, by alias_compare.
- * A symbol of size 0 extends to the next one, but is dropped inside a sized one, where it is a
- * label.  If only some functions have symbols, it ends before the next function in the unwind
- * rules, as the nameless functions after it are separate.
+ * A symbol of size 0 is dropped inside a sized one, where it is a label.  Else it extends to the
+ * next one, or to the next function in the unwind rules, as nameless functions after it are
+ * separate: assemblers keep no symbols of local labels, and a stripped file has those of exported
+ * functions only.  Without rules, as the C library's frame_dummy, which the program's own code
+ * follows, a symbol covers the code that can be reached from it.
  *
  * A stripped Go program still has the table of its runtime.
  *
@@ -43,7 +45,7 @@ struct symtab {
 	struct sort_item *by_addr; /* [candidates.count] */
 	struct range_table ranges; /* value: index of the candidate */
 	struct minidebug *minidebug;
-	struct function_starts *starts; /* NULL: all functions have symbols, or not needed yet */
+	struct function_starts *starts; /* NULL: not needed yet */
 	bool is_full;
 };
 
@@ -185,14 +187,16 @@ static int alias_compare(const struct candidate *a, const struct candidate *b)
 	return name_compare(a->name, b->name);
 }
 
-/* Where the next function begins, if there are functions without symbols. */
-static uint64_t next_start(struct symtab *t, struct objfile *object, uint64_t addr)
+/* The end of the function of a symbol without size, at most high. */
+static uint64_t function_end(struct symtab *t, struct objfile *object, uint64_t addr, uint64_t high)
 {
-	if (t->is_full)
-		return UINT64_MAX;
 	if (t->starts == NULL)
-		t->starts = function_starts_create(object);
-	return function_starts_after(t->starts, addr);
+		t->starts = t->is_full ? function_starts_create_from_rules(object)
+				       : function_starts_create(object);
+	if (t->is_full)
+		return function_starts_end_of(t->starts, addr, high);
+	uint64_t start = function_starts_after(t->starts, addr);
+	return start < high ? start : high;
 }
 
 /*
@@ -211,10 +215,8 @@ static uint64_t candidate_end(struct symtab *t, struct objfile *object, const st
 	}
 	if (c->addr < sized_until)
 		return 0;
-	uint64_t start = next_start(t, object, c->addr);
-
-	end = next_addr < start ? next_addr : start;
-	return end < c->limit ? end : c->limit;
+	end = next_addr < c->limit ? next_addr : c->limit;
+	return function_end(t, object, c->addr, end);
 }
 
 /* Sorts pointers to the candidates by address. */
@@ -311,6 +313,28 @@ static struct str name_without_version(const char *name)
 	return (struct str){name, at ? (size_t)(at - name) : strlen(name)};
 }
 
+/*
+ * "sort.__part.3", as clang names the pieces of a function whose blocks it lays out one by one,
+ * becomes "sort".
+ */
+static struct str name_of_whole(struct str name)
+{
+	static const struct str mark = {".__part.", 8};
+	size_t size = name.size;
+
+	while (size && name.data[size - 1] >= '0' && name.data[size - 1] <= '9')
+		size--;
+	struct str head = {name.data, size};
+	if (size < name.size && str_ends_with(head, mark) && head.size > mark.size)
+		name.size = head.size - mark.size;
+	return name;
+}
+
+static struct str shown_name(const char *name)
+{
+	return name_of_whole(name_without_version(name));
+}
+
 struct symbol symtab_at(const struct symtab *t, size_t i)
 {
 	const struct range *range = &t->ranges.data[i];
@@ -318,7 +342,7 @@ struct symbol symtab_at(const struct symtab *t, size_t i)
 
 	return (struct symbol){.low = range->low,
 		.high = range->high,
-		.name = name_without_version(c->name),
+		.name = shown_name(c->name),
 		.is_plt = c->is_plt};
 }
 
@@ -330,6 +354,13 @@ bool symtab_find(const struct symtab *t, uint64_t obj_addr, struct symbol *symbo
 		return false;
 	*symbol = symtab_at(t, (size_t)(range - t->ranges.data));
 	return true;
+}
+
+uint64_t symtab_end_before(const struct symtab *t, uint64_t obj_addr)
+{
+	size_t next = partition_point(i, 0, t->ranges.count, t->ranges.data[i].high <= obj_addr);
+
+	return next ? t->ranges.data[next - 1].high : 0;
 }
 
 /* The first candidate at or after the address. */
@@ -349,7 +380,7 @@ static size_t namesakes(const struct symtab *t, const struct range *range, size_
 
 static struct str namesake(const struct symtab *t, size_t i)
 {
-	return name_without_version(t->candidates.data[t->by_addr[i].index].name);
+	return shown_name(t->candidates.data[t->by_addr[i].index].name);
 }
 
 bool symtab_find_alias(

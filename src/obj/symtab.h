@@ -17,8 +17,9 @@ struct symtab;
 
 struct symbol {
 	uint64_t low, high; /* obj_addr, [low, high); if ranges nest, the innermost counts */
-	struct str name; /* as the linker saw it, without version; lives as long as the objfiles */
-	bool is_plt;	 /* a PLT stub for that function */
+	/* As the linker saw it, without version and part number; lives as long as the objfiles. */
+	struct str name;
+	bool is_plt; /* a PLT stub for that function */
 };
 
 /*
@@ -36,6 +37,8 @@ size_t symtab_count(const struct symtab *t);
 struct symbol symtab_at(const struct symtab *t, size_t i);
 /* True and sets *symbol if there is a known function at obj_addr. */
 bool symtab_find(const struct symtab *t, uint64_t obj_addr, struct symbol *symbol);
+/* The end of the last range that ends at or before obj_addr; 0: none does. */
+uint64_t symtab_end_before(const struct symtab *t, uint64_t obj_addr);
 /*
  * The best name of the function at obj_addr that also has the name `alias`: "malloc" for
  * "__libc_malloc".  False if the tables have no such name there.

@@ -229,8 +229,10 @@ static bool answer_from_symtab(struct elf_source *source, struct resolve_job *jo
 	struct str name = symbol_name(source, job, obj_addr);
 	struct symbol symbol;
 
-	if (name.size == 0 || !symtab_find(symbols_of(source), obj_addr, &symbol))
+	if (name.size == 0 || !symtab_find(symbols_of(source), obj_addr, &symbol)) {
+		job->symbol_ends[i] = symtab_end_before(symbols_of(source), obj_addr);
 		return false;
+	}
 	resolve_with_name(job, i, name, aliases_of(source, job, obj_addr, symbol.name, name));
 	return true;
 }

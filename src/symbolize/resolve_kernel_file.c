@@ -71,6 +71,7 @@ static void answer_run(struct resolve_job *job, struct kernel_file *file, const 
 
 	run.obj_addrs = addrs + begin;
 	run.count = end - begin;
+	run.symbol_ends += begin;
 	run.is_known += begin;
 	run.places += begin;
 	resolve_in_file(&run, kernel_file_object(file));

@@ -35,8 +35,8 @@ static bool is_in_plt(const struct starts_source *source, uint64_t obj_addr)
  * Adds the part after the '+'; false if nothing is known about the address.  *is_guess: whether it
  * may be wrong.
  */
-static bool add_place(
-	const struct starts_source *source, uint64_t obj_addr, struct strbuf *name, bool *is_guess)
+static bool add_place(const struct starts_source *source, uint64_t obj_addr, uint64_t symbol_end,
+	struct strbuf *name, bool *is_guess)
 {
 	struct function_extent function = {0};
 
@@ -45,7 +45,7 @@ static bool add_place(
 		strbuf_add(name, STR("plt"));
 		return true;
 	}
-	if (!function_starts_find(source->starts, obj_addr, &function))
+	if (!function_starts_find_from(source->starts, obj_addr, symbol_end, &function))
 		return false;
 	strbuf_printf(name, "0x%llx", (unsigned long long)function.low);
 	*is_guess = function.is_guess;
@@ -61,7 +61,7 @@ static void answer(const struct starts_source *source, struct resolve_job *job, 
 	strbuf_add_char(&name, '[');
 	strbuf_add(&name, module);
 	strbuf_add_char(&name, '+');
-	if (add_place(source, job->obj_addrs[i], &name, &is_guess)) {
+	if (add_place(source, job->obj_addrs[i], job->symbol_ends[i], &name, &is_guess)) {
 		strbuf_add_char(&name, ']');
 		struct symbol_frame *frame = ARENA_NEW(job->arena, struct symbol_frame);
 		frame->function = resolve_string(job, strbuf_str(&name));

@@ -37,6 +37,11 @@ struct resolve_job {
 	const struct symbolize_object *object;
 	const uint64_t *obj_addrs;
 	size_t count;
+	/*
+	 * [count], of unknown places: where the symbol before the address ends, so that no function
+	 * without a symbol begins earlier; 0: none does.
+	 */
+	uint64_t *symbol_ends;
 	bool *is_known; /* [count]: the answer places[i] is final, even if it is "nothing" */
 	struct symbol_place *places;
 	struct symbolize_status *status;

@@ -120,6 +120,7 @@ void symbolize_addresses(struct symbolizer *s, const struct symbolize_object *ob
 		.object = object,
 		.obj_addrs = obj_addrs,
 		.count = count,
+		.symbol_ends = xcalloc(count, sizeof(*job.symbol_ends)),
 		.is_known = xcalloc(count, sizeof(*job.is_known)),
 		.places = places,
 		.status = status,
@@ -141,4 +142,5 @@ void symbolize_addresses(struct symbolizer *s, const struct symbolize_object *ob
 		resolve_problem(&job, "%.*s: nothing is known of this code", STR_ARG(object->path));
 	str_table_deinit(&job.strings);
 	free(job.is_known);
+	free(job.symbol_ends);
 }

@@ -235,6 +235,74 @@ static void functions_of_a_stripped_program_are_told_by_their_start(void **state
 	free(path);
 }
 
+/*
+ * Linkers leave the debug information of code that they dropped at address 0, where a library or a
+ * position-independent program has its headers, in the segment of its code.
+ */
+static void dropped_code_names_nothing(void **state)
+{
+	static const char source[] =
+		"cat >dropped.c <<'END'\n"
+		"void dropped(void) { __asm__(\".fill 0x9000, 1, 0x90\"); }\n"
+		"__attribute__((noinline)) void kept(int *n) { for (; *n; --*n) __asm__(\"\"); }\n"
+		"int main(int argc, char **argv) { (void)argv; kept(&argc); return 0; }\n"
+		"END\n";
+	static const char *const linkers[] = {
+		"-pie -fPIE -gdwarf-5 -Wl,-z,noseparate-code",
+		"-shared -fPIC -gdwarf-4 -Wl,-z,noseparate-code -fvisibility=hidden -Wl,-u,main",
+		"-pie -fPIE -gdwarf-4 -fuse-ld=gold",
+	};
+	const struct symbolize_options options = {.cache_directory = ""};
+	size_t tried = 0;
+
+	assert_true(scratch_run(*state, "%s", source));
+	for (size_t i = 0; i < ARRAY_SIZE(linkers); i++) {
+		if (!scratch_run(*state,
+			    "cc -O1 -g -ffunction-sections -Wl,--gc-sections %s -o dropped "
+			    "dropped.c -Wl,--undefined=kept",
+			    linkers[i]))
+			continue;
+		char *path = xasprintf("%s/dropped", (char *)*state);
+		uint64_t addr = function_address(path, "kept") + 1;
+		struct answer a =
+			ask(&options, (struct symbolize_object){.path = str_from(path)}, &addr, 1);
+		check_function(&a.places[0], 0, "kept");
+		assert_int_equal(a.places[0].frames[0].line, 2);
+		arena_destroy(a.arena);
+		free(path);
+		tried++;
+	}
+	if (tried == 0)
+		skip();
+}
+
+/* What follows a symbol's end is named by its own start, not by the symbol's. */
+static void code_behind_a_symbol_has_its_own_start(void **state)
+{
+	static const char source[] =
+		"cat >behind.s <<'END'\n"
+		".globl main\nmain:\n call .Llocal\n xor %eax, %eax\n ret\n.size main, .-main\n"
+		".p2align 4\n.Llocal:\n push %rbp\n pop %rbp\n ret\n"
+		".section .note.GNU-stack\nEND\n";
+	const struct symbolize_options options = {.cache_directory = ""};
+
+	if (!scratch_run(*state, "%scc -o behind behind.s", source))
+		skip();
+	char *path = xasprintf("%s/behind", (char *)*state);
+	uint64_t main_addr = function_address(path, "main");
+	uint64_t local = (main_addr + 8 + 15) / 16 * 16;
+	const uint64_t addrs[] = {main_addr + 1, local + 1};
+	struct answer a =
+		ask(&options, (struct symbolize_object){.path = str_from(path)}, addrs, 2);
+	char *name = xasprintf("[behind+0x%llx]", (unsigned long long)local);
+
+	check_function(&a.places[0], 0, "main");
+	check_function(&a.places[1], 0, name);
+	arena_destroy(a.arena);
+	free(name);
+	free(path);
+}
+
 /* The head of the PLT, which no symbol names; behind it names are what they were. */
 static void the_plt_is_one_function(void **state)
 {
@@ -660,6 +728,8 @@ int main(void)
 		IN_FOLDER(a_header_has_one_path),
 		IN_FOLDER(without_debug_information_there_are_names),
 		IN_FOLDER(functions_of_a_stripped_program_are_told_by_their_start),
+		IN_FOLDER(dropped_code_names_nothing),
+		IN_FOLDER(code_behind_a_symbol_has_its_own_start),
 		IN_FOLDER(the_plt_is_one_function),
 		IN_FOLDER(mini_debug_information_has_names),
 		cmocka_unit_test(a_missing_object_is_told),

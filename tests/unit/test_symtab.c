@@ -26,10 +26,11 @@ struct fixture {
 	struct symtab *table;
 };
 
-static void fixture_open(
-	struct fixture *f, const struct row *rows, size_t count, uint32_t table_type)
+/* frame: .eh_frame, empty: none. */
+static void fixture_open_with(struct fixture *f, const struct row *rows, size_t count,
+	uint32_t table_type, struct str code, struct str frame)
 {
-	static const char code[0x1000], data[0x100];
+	static const char data[0x100];
 	struct elf_image image = {0};
 	Elf64_Sym none = {0};
 
@@ -49,7 +50,7 @@ static void fixture_open(
 				      .type = SHT_PROGBITS,
 				      .flags = SHF_ALLOC | SHF_EXECINSTR,
 				      .obj_addr = TEXT,
-				      .bytes = {code, sizeof(code)}});
+				      .bytes = code});
 	elf_image_add(&image, (struct elf_image_section){.name = ".data",
 				      .type = SHT_PROGBITS,
 				      .flags = SHF_ALLOC | SHF_WRITE,
@@ -63,10 +64,40 @@ static void fixture_open(
 				      .link = STRINGS_SECTION,
 				      .entry_size = sizeof(Elf64_Sym),
 				      .bytes = strbuf_str(&f->symbols)});
+	if (frame.size)
+		elf_image_add(&image, (struct elf_image_section){.name = ".eh_frame",
+					      .type = SHT_PROGBITS,
+					      .flags = SHF_ALLOC,
+					      .obj_addr = 0x100000,
+					      .bytes = frame});
 	elf_image_write(&image, &f->file);
 	elf_image_deinit(&image);
 	assert_null(objfile_open_memory(f->file.data, f->file.size, "test", &f->object));
 	f->table = symtab_create(f->object, NULL);
+}
+
+static void fixture_open(
+	struct fixture *f, const struct row *rows, size_t count, uint32_t table_type)
+{
+	static const char code[0x1000];
+
+	fixture_open_with(f, rows, count, table_type, (struct str){code, sizeof(code)}, STR(""));
+}
+
+/* With the code and the unwind rules of functions of 16 bytes at these addresses, 0: no more. */
+static void fixture_open_code(struct fixture *f, const struct row *rows, size_t count,
+	struct str code, const uint64_t *rules)
+{
+	struct cfi_bytes frame = {.eh = true};
+
+	cfi_bytes_cie(&frame, false);
+	for (; *rules; rules++) {
+		cfi_bytes_begin_fde(&frame, *rules, 0x10);
+		cfi_bytes_end(&frame);
+	}
+	fixture_open_with(f, rows, count, SHT_SYMTAB, code,
+		(struct str){(const char *)frame.out.data, frame.out.count});
+	vec_deinit(&frame.out);
 }
 
 static void fixture_close(struct fixture *f)
@@ -253,6 +284,70 @@ TEST(many_names_for_one_address_are_quick)
 	free(rows);
 }
 
+/*
+ * Code with a local label, so without a symbol, behind symbols without size: with rules of its own,
+ * as in assembly, and without, as GHC's.
+ */
+TEST(symbols_without_size_end_where_their_code_does)
+{
+	static const struct row rows[] = {
+		{"jumps_away", 0x1000, 0, STT_FUNC, STB_LOCAL, TEXT_SECTION},
+		{"has_rules", 0x1020, 0, STT_FUNC, STB_LOCAL, TEXT_SECTION},
+		{"branches", 0x1060, 0, STT_NOTYPE, STB_LOCAL, TEXT_SECTION},
+		{"by_table", 0x1080, 0, STT_FUNC, STB_LOCAL, TEXT_SECTION},
+		{"late_rules", 0x10a0, 0, STT_FUNC, STB_LOCAL, TEXT_SECTION},
+		{"sized", 0x10e0, 0x10, STT_FUNC, STB_GLOBAL, TEXT_SECTION},
+	};
+	static const uint64_t rules[] = {0x1020, 0x1040, 0x10a1, 0x10c0, 0};
+	static const uint8_t jump_away[] = {0xf3, 0x0f, 0x1e, 0xfa, 0xe9, 0xf7, 0xf0, 0xff, 0xff};
+	static const uint8_t branch[] = {0x74, 0x02, 0xc3, 0x90, 0xc3}; /* je +2; ret; nop; ret */
+	static const uint8_t by_table[] = {0xff, 0xe0};			/* jmp *%rax */
+	static const uint8_t late[] = {0x55, 0xc3};			/* push %rbp; ret */
+	char code[0x1000];
+	struct fixture f;
+
+	memset(code, 0x90, sizeof(code));
+	memcpy(code, jump_away, sizeof(jump_away));
+	memcpy(code + 0x60, branch, sizeof(branch));
+	memcpy(code + 0x80, by_table, sizeof(by_table));
+	memcpy(code + 0xa0, late, sizeof(late));
+	fixture_open_code(&f, rows, ARRAY_SIZE(rows), (struct str){code, sizeof(code)}, rules);
+	check(&f, 0x1008, "jumps_away");
+	check(&f, 0x1009, NULL);
+	assert_int_equal(symtab_end_before(f.table, 0x1010), 0x1009);
+	check(&f, 0x103f, "has_rules");
+	check(&f, 0x1040, NULL);
+	check(&f, 0x1064, "branches");
+	check(&f, 0x1065, NULL);
+	check(&f, 0x109f, "by_table");
+	check(&f, 0x10a1, "late_rules");
+	check(&f, 0x10c0, NULL);
+	check(&f, 0x10e0, "sized");
+	fixture_close(&f);
+}
+
+TEST(parts_of_a_function_have_its_name)
+{
+	static const struct row rows[] = {
+		{"sort", 0x1000, 0x10, STT_FUNC, STB_GLOBAL, TEXT_SECTION},
+		{"sort.__part.12", 0x1010, 0x10, STT_FUNC, STB_LOCAL, TEXT_SECTION},
+		{"sort.__part.", 0x1020, 0x10, STT_FUNC, STB_LOCAL, TEXT_SECTION},
+		{".__part.1", 0x1030, 0x10, STT_FUNC, STB_LOCAL, TEXT_SECTION},
+		{"sort.cold", 0x1040, 0x10, STT_FUNC, STB_LOCAL, TEXT_SECTION},
+		{"42", 0x1050, 0x10, STT_FUNC, STB_LOCAL, TEXT_SECTION},
+	};
+	struct fixture f;
+
+	fixture_open(&f, rows, ARRAY_SIZE(rows), SHT_SYMTAB);
+	check(&f, 0x1000, "sort");
+	check(&f, 0x1010, "sort");
+	check(&f, 0x1020, "sort.__part.");
+	check(&f, 0x1030, ".__part.1");
+	check(&f, 0x1040, "sort.cold");
+	check(&f, 0x1050, "42");
+	fixture_close(&f);
+}
+
 /* A .dynsym alone, and unwind rules for two functions that it does not have. */
 TEST(symbols_without_size_end_before_nameless_functions)
 {
@@ -372,6 +467,8 @@ int main(void)
 		cmocka_unit_test(sizes_are_respected),
 		cmocka_unit_test(symbols_without_size_reach_to_the_next),
 		cmocka_unit_test(symbols_without_size_end_before_nameless_functions),
+		cmocka_unit_test(symbols_without_size_end_where_their_code_does),
+		cmocka_unit_test(parts_of_a_function_have_its_name),
 		cmocka_unit_test(inner_functions_have_their_part),
 		cmocka_unit_test(the_best_of_several_names_is_taken),
 		cmocka_unit_test(only_functions_count),
