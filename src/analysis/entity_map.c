@@ -5,7 +5,11 @@
  */
 #include "analysis/entity_map.h"
 
+#include <stdlib.h>
+
+#include "base/alloc.h"
 #include "base/hash.h"
+#include "base/sort.h"
 #include "model/roots.h"
 
 #define UNKNOWN STR("[unknown]")
@@ -377,6 +381,77 @@ static void entity_map_no_zone(struct entity_map *m)
 	vec_push(&m->is_inline, false);
 }
 
+static bool is_namesake(const struct entity *a, const struct entity *b)
+{
+	return str_equal(a->name, b->name) && str_equal(a->module, b->module);
+}
+
+enum apart { APART_BASE, APART_LINE, APART_PATH };
+
+/* What distinguishes an entity; empty if its file is not known. */
+static struct str apart_text(const struct entity *e, enum apart form, struct arena *arena)
+{
+	struct strbuf text = {0};
+
+	strbuf_add(&text, form == APART_PATH ? e->file : str_base_name(e->file));
+	if (text.size && form != APART_BASE && e->line)
+		strbuf_printf(&text, ":%u", e->line);
+	struct str kept = arena_str(arena, strbuf_str(&text));
+	strbuf_deinit(&text);
+	return kept;
+}
+
+/* Distinguishes functions of one name and load object, by the shortest form that does. */
+static void set_apart(struct entity_map *m, const struct sort_item *items, size_t count,
+	struct arena *scratch, struct arena *arena)
+{
+	enum apart form = APART_BASE;
+
+	for (; form < APART_PATH; form++) {
+		struct str_table texts;
+		bool is_alike = false;
+
+		str_table_init(&texts, scratch);
+		for (size_t i = 0; i < count; i++)
+			is_alike |= str_table_intern(
+					    &texts, apart_text(&m->entities.data[items[i].index],
+							    form, scratch)) < i;
+		str_table_deinit(&texts);
+		if (!is_alike)
+			break;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct entity *e = &m->entities.data[items[i].index];
+
+		e->apart = apart_text(e, form, arena);
+	}
+}
+
+/* Distinguishes all functions whose name and load object others have, too. */
+static void entity_map_apart(struct entity_map *m, struct arena *scratch, struct arena *arena)
+{
+	struct entity *entities = m->entities.data;
+	size_t count = m->entities.count, next;
+	struct sort_item *items = xcalloc(count + 1, sizeof(*items));
+
+	for (size_t i = 0; i < count; i++)
+		items[i] = (struct sort_item){
+			hash_pair(hash_bytes(entities[i].name.data, entities[i].name.size),
+				hash_bytes(entities[i].module.data, entities[i].module.size)),
+			(uint32_t)i};
+	sort_items(items, count);
+	for (size_t i = 0; i < count; i = next) {
+		bool are_namesakes = true;
+
+		for (next = i + 1; next < count && items[next].key == items[i].key; next++)
+			are_namesakes &= is_namesake(
+				&entities[items[next].index], &entities[items[i].index]);
+		if (are_namesakes && next > i + 1)
+			set_apart(m, items + i, next - i, scratch, arena);
+	}
+	free(items);
+}
+
 /* Frees data that only the construction needed, and transfers the entities. */
 static void entity_map_finish(struct entity_map *m, struct arena *arena)
 {
@@ -403,5 +478,7 @@ void entity_map_init(struct entity_map *m, const struct profile *p, const struct
 		entity_map_frames(m, spec, scratch);
 	if (spec->level == LEVEL_ZONE)
 		entity_map_no_zone(m);
+	if (spec->level == LEVEL_FUNCTION)
+		entity_map_apart(m, scratch, arena);
 	entity_map_finish(m, arena);
 }

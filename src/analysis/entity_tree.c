@@ -54,6 +54,20 @@ struct str entity_label(const struct entity *e, struct strbuf *scratch)
 	return strbuf_str(scratch);
 }
 
+struct str entity_label_apart(const struct entity *e, struct strbuf *scratch)
+{
+	struct str label = entity_label(e, scratch);
+
+	if (e->apart.size == 0)
+		return label;
+	if (label.data == e->name.data) {
+		strbuf_clear(scratch);
+		strbuf_add(scratch, label);
+	}
+	strbuf_printf(scratch, " (%.*s)", STR_ARG(e->apart));
+	return strbuf_str(scratch);
+}
+
 static int compare_numbers(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);

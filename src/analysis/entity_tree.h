@@ -66,10 +66,17 @@ struct entity {
 	 * name'k.
 	 */
 	uint32_t occurrence;
+	/*
+	 * Of a function: what distinguishes it from others of its name in its load object, "a.c" or
+	 * "a.c:12"; else empty.
+	 */
+	struct str apart;
 };
 
-/* The name to show, occurrence included: the entity's own, or made in scratch. */
+/* The name with its occurrence: the entity's own, or made in scratch. */
 struct str entity_label(const struct entity *e, struct strbuf *scratch);
+/* The same for people, with what distinguishes it from others of its name: "step (a.c)". */
+struct str entity_label_apart(const struct entity *e, struct strbuf *scratch);
 /* Orders by name, module, file, line, address, occurrence; 0 only for the same entity. */
 int entity_compare(const struct entity *a, const struct entity *b);
 

@@ -185,7 +185,7 @@ static void put_box_name(struct strbuf *out, const struct browser *b, const stru
 		strbuf_add(out, STR("all"));
 		return;
 	}
-	escape_text(out, entity_label(entity_of(report, box), &scratch));
+	escape_text(out, entity_label_apart(entity_of(report, box), &scratch));
 	if (b->flame.has_stub[box->row])
 		strbuf_add(out, STR(" \xe2\x86\xba"));
 	strbuf_deinit(&scratch);

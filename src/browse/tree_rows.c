@@ -293,7 +293,7 @@ static bool row_matches(const struct browser *b, const struct report *report, ui
 	struct strbuf scratch = {0}, escaped = {0};
 	const struct calltree_row *r = &report->calltree->rows[row];
 
-	escape_text(&escaped, entity_label(&report->tree->entities[r->entity], &scratch));
+	escape_text(&escaped, entity_label_apart(&report->tree->entities[r->entity], &scratch));
 	bool matches = !r->is_stub && tui_find(strbuf_str(&escaped), b->search.text) >= 0;
 
 	strbuf_deinit(&scratch);

@@ -75,7 +75,7 @@ static void put_names(
 		const struct entity *e = entity_tree_entity(b->report->tree, b->used[i]);
 
 		json_put_array(&reply->json);
-		json_put_string(&reply->json, entity_label(e, &label));
+		json_put_string(&reply->json, entity_label_apart(e, &label));
 		json_put_string(&reply->json, e->module);
 		json_put_unsigned(&reply->json, colours ? svg_colour(colours, e) : 0);
 		json_put_end(&reply->json);

@@ -195,7 +195,7 @@ static const char *id_of(struct next *n, const struct entity *entity)
 static const char *name_of(struct next *n, const struct entity *entity)
 {
 	struct strbuf label = {0}, scratch = {0};
-	struct str name = brief_name(entity_label(entity, &label), &scratch);
+	struct str name = brief_name(entity_label_apart(entity, &label), &scratch);
 	const char *text = arena_str(n->arena, name).data;
 
 	strbuf_deinit(&label);

@@ -131,7 +131,7 @@ static void put_name(struct dot *d, const struct callgraph_entry *entry)
 	const struct entity *entity = &d->graph->entities[entry->entity];
 	struct strbuf label = {0}, name = {0};
 
-	strbuf_add(&name, entity_label(entity, &label));
+	strbuf_add(&name, entity_label_apart(entity, &label));
 	place_put(&name, d->report->query.level, entity);
 	escape_dot(d->out, strbuf_str(&name));
 	strbuf_deinit(&name);

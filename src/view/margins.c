@@ -268,8 +268,8 @@ const char *margins_alike_note(
 	if (times <= 1)
 		return NULL;
 	strbuf_printf(&line, "%.*s and %.*s can't be distinguished: ",
-		STR_ARG(entity_label(view->entity(report, margins->alike), &one)),
-		STR_ARG(entity_label(view->entity(report, margins->alike + 1), &two)));
+		STR_ARG(entity_label_apart(view->entity(report, margins->alike), &one)),
+		STR_ARG(entity_label_apart(view->entity(report, margins->alike + 1), &two)));
 	if (isinf(times))
 		strbuf_add(&line, STR("their figures are equal here"));
 	else if (times > TIMES_MAX)

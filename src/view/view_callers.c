@@ -135,7 +135,7 @@ static void callers_view_title(struct text *text, const struct report *report)
 
 	if (report->query.centre)
 		text_title(text, "Callers and callees of %.*s",
-			STR_ARG(entity_label(&report->query.centre->entity, &scratch)));
+			STR_ARG(entity_label_apart(&report->query.centre->entity, &scratch)));
 	else
 		text_title(text, "Callers and callees of all, by %s%s",
 			report->query.difference ? "change of " : "",

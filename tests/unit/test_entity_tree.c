@@ -146,6 +146,52 @@ TEST(test_identity_of_functions)
 	arena_destroy(arena);
 }
 
+/* The labels of all nodes, for people. */
+static void expect_labels(const struct place *places, size_t count, const char *expected)
+{
+	struct profile *p = profile_of_places(places, count);
+	struct arena *arena = arena_create();
+	struct entity_tree *t = entity_tree_of(p, LEVEL_FUNCTION, p->default_metric, arena);
+	struct strbuf text = {0}, scratch = {0};
+
+	for (size_t i = 1; i < t->node_count; i++) {
+		const struct entity *e = &t->entities[t->entity[i]];
+
+		strbuf_add(&text, i > 1 ? STR(" | ") : STR(""));
+		strbuf_add(&text, entity_label_apart(e, &scratch));
+		assert_true(str_equal(entity_label(e, &scratch), e->name));
+	}
+	assert_string_equal(text.data, expected);
+	strbuf_deinit(&text);
+	strbuf_deinit(&scratch);
+	profile_destroy(p);
+	arena_destroy(arena);
+}
+
+TEST(test_functions_of_one_name_are_apart)
+{
+	static const struct place by_file[] = {
+		{"f", "a.so", "/src/x.c", 10, 11},
+		{"f", "a.so", "/src/y.c", 10, 11},
+		{"f", "a.so", "", 0, 0},
+		{"f", "b.so", "/src/x.c", 10, 11},
+		{"g", "a.so", "/src/x.c", 20, 21},
+	};
+	static const struct place by_line[] = {
+		{"f", "a.so", "/src/x.c", 10, 11},
+		{"f", "a.so", "/src/x.c", 30, 31},
+		{"f", "a.so", "/src/y.c", 10, 11},
+	};
+	static const struct place by_path[] = {
+		{"f", "a.so", "/src/x/u.c", 10, 11},
+		{"f", "a.so", "/src/y/u.c", 10, 11},
+	};
+
+	expect_labels(by_file, ARRAY_SIZE(by_file), "f (x.c) | f (y.c) | f | f | g");
+	expect_labels(by_line, ARRAY_SIZE(by_line), "f (x.c:10) | f (x.c:30) | f (y.c:10)");
+	expect_labels(by_path, ARRAY_SIZE(by_path), "f (/src/x/u.c:10) | f (/src/y/u.c:10)");
+}
+
 TEST(test_metric_is_chosen)
 {
 	struct builder *b = builder_create();
@@ -270,6 +316,7 @@ int main(void)
 		cmocka_unit_test(test_neighbours_merge_at_module_level),
 		cmocka_unit_test(test_modules_by_base_name),
 		cmocka_unit_test(test_identity_of_functions),
+		cmocka_unit_test(test_functions_of_one_name_are_apart),
 		cmocka_unit_test(test_metric_is_chosen),
 		cmocka_unit_test(test_spread),
 		cmocka_unit_test(test_spread_million_deep),

@@ -153,7 +153,7 @@ static void make_name(struct svg *svg, const struct flame_box *box)
 	}
 	const struct calltree_row *row = &svg->report->calltree->rows[box->row];
 	const struct entity *entity = &svg->report->tree->entities[row->entity];
-	strbuf_add(&raw, entity_label(entity, &label));
+	strbuf_add(&raw, entity_label_apart(entity, &label));
 	place_put(&raw, svg->report->query.level, entity);
 	escape_text(&svg->name, strbuf_str(&raw));
 	strbuf_deinit(&raw);

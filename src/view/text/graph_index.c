@@ -63,7 +63,7 @@ static void item_put(const struct item *item, struct strbuf *out)
 	struct strbuf scratch = {0};
 
 	strbuf_clear(out);
-	escape_text(out, entity_label(item->entity, &scratch));
+	escape_text(out, entity_label_apart(item->entity, &scratch));
 	place_put(out, item->level, item->entity);
 	if (item->cycle)
 		strbuf_printf(out, " <cycle %u>", item->cycle);

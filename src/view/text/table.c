@@ -153,7 +153,8 @@ static void text_put(const struct cell *cell, struct strbuf *out)
 {
 	struct strbuf scratch = {0};
 
-	escape_text(out, cell_text(cell, &scratch));
+	escape_text(out, cell->entity && !cell->is_id ? entity_label_apart(cell->entity, &scratch)
+						      : cell_text(cell, &scratch));
 	strbuf_deinit(&scratch);
 }
 
