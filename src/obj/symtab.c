@@ -20,6 +20,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "base/vec.h"
@@ -36,8 +37,10 @@ struct candidate {
 	uint64_t addr, size;
 	uint64_t limit; /* the end of its section */
 	const char *name;
+	const char *file; /* of a local symbol: the source file's name; NULL: not known */
 	enum symbol_type type;
 	bool is_global, is_plt;
+	bool is_twin; /* another local symbol at another address has its name */
 };
 
 struct symtab {
@@ -60,6 +63,7 @@ struct table_reader {
 	struct objfile *file;
 	const char *strings; /* up to and including its last NUL */
 	size_t string_size;
+	const char *source_file;	    /* of the local symbols that follow; NULL: not known */
 	VEC(struct section_facts) sections; /* by number, filled on demand */
 };
 
@@ -93,6 +97,8 @@ static void reader_add(struct table_reader *r, const Elf64_Sym *sym)
 	unsigned int type = ELF64_ST_TYPE(sym->st_info);
 	bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
 
+	if (type == STT_FILE && sym->st_name < r->string_size)
+		r->source_file = r->strings[sym->st_name] ? r->strings + sym->st_name : NULL;
 	if (!is_function && type != STT_NOTYPE)
 		return;
 	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx >= SHN_LORESERVE)
@@ -108,6 +114,7 @@ static void reader_add(struct table_reader *r, const Elf64_Sym *sym)
 			.size = sym->st_size,
 			.limit = section->high,
 			.name = r->strings + sym->st_name,
+			.file = ELF64_ST_BIND(sym->st_info) == STB_LOCAL ? r->source_file : NULL,
 			.type = is_function ? SYMBOL_FUNCTION : SYMBOL_UNTYPED,
 			.is_global = ELF64_ST_BIND(sym->st_info) != STB_LOCAL,
 		});
@@ -157,7 +164,8 @@ static void symtab_add_go(void *context, uint64_t low, uint64_t high, const char
 					 .size = high - low,
 					 .limit = UINT64_MAX,
 					 .name = name,
-					 .type = SYMBOL_FUNCTION});
+					 .type = SYMBOL_FUNCTION,
+					 .is_global = true});
 }
 
 /* Order of names for people: reserved aliases, as glibc's __libc_malloc or _IO_puts, come last. */
@@ -243,6 +251,59 @@ static uint32_t best_candidate(
 	return best;
 }
 
+/* Marks items[count], local symbols of one name, if they are at several addresses. */
+static void mark_twins(struct symtab *t, const struct sort_item *items, size_t count)
+{
+	struct candidate *candidates = t->candidates.data;
+	struct sort_item *files = xcalloc(count, sizeof(*files));
+	const struct candidate *first = &candidates[items[0].index];
+	bool are_twins = false, are_alike = false;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct candidate *c = &candidates[items[i].index];
+		const char *file = c->file ? c->file : "";
+
+		if (strcmp(c->name, first->name) != 0) {
+			free(files);
+			return;
+		}
+		are_twins |= c->addr != first->addr;
+		are_alike |= c->file == NULL;
+		files[i] = (struct sort_item){hash_bytes(file, strlen(file)), items[i].index};
+	}
+	sort_items(files, count);
+	for (size_t i = 1; i < count; i++)
+		are_alike |= files[i].key == files[i - 1].key;
+	for (size_t i = 0; are_twins && i < count; i++) {
+		candidates[items[i].index].is_twin = true;
+		if (are_alike)
+			candidates[items[i].index].file = NULL;
+	}
+	free(files);
+}
+
+/* Static functions of several files may have one name. */
+static void find_twins(struct symtab *t)
+{
+	struct sort_item *items = xcalloc(t->candidates.count + 1, sizeof(*items));
+	size_t count = 0, next;
+
+	for (size_t i = 0; i < t->candidates.count; i++) {
+		const struct candidate *c = &t->candidates.data[i];
+		if (!c->is_global && !c->is_plt && c->type == SYMBOL_FUNCTION)
+			items[count++] = (struct sort_item){
+				hash_bytes(c->name, strlen(c->name)), (uint32_t)i};
+	}
+	sort_items(items, count);
+	for (size_t i = 0; i < count; i = next) {
+		for (next = i + 1; next < count && items[next].key == items[i].key; next++)
+			continue;
+		if (next > i + 1)
+			mark_twins(t, items + i, next - i);
+	}
+	free(items);
+}
+
 static void symtab_flatten(struct symtab *t, struct objfile *object)
 {
 	uint64_t sized_until = 0;
@@ -278,6 +339,7 @@ struct symtab *symtab_create(struct objfile *object, struct objfile *debug)
 		symtab_read(t, object, SHT_DYNSYM);
 		t->is_full |= go_functions_each(object, symtab_add_go, t);
 	}
+	find_twins(t);
 	plt_each(object, symtab_add_plt, t);
 	symtab_flatten(t, object);
 	return t;
@@ -343,7 +405,10 @@ struct symbol symtab_at(const struct symtab *t, size_t i)
 	return (struct symbol){.low = range->low,
 		.high = range->high,
 		.name = shown_name(c->name),
-		.is_plt = c->is_plt};
+		.is_plt = c->is_plt,
+		.is_twin = c->is_twin,
+		.file = c->file,
+		.start = c->addr};
 }
 
 bool symtab_find(const struct symtab *t, uint64_t obj_addr, struct symbol *symbol)

@@ -19,7 +19,11 @@ struct symbol {
 	uint64_t low, high; /* obj_addr, [low, high); if ranges nest, the innermost counts */
 	/* As the linker saw it, without version and part number; lives as long as the objfiles. */
 	struct str name;
-	bool is_plt; /* a PLT stub for that function */
+	bool is_plt;  /* a PLT stub for that function */
+	bool is_twin; /* another function, elsewhere, has the same local name */
+	/* Of a local one: its source file's name; NULL: not known, or other twins have the same. */
+	const char *file;
+	uint64_t start; /* of the function: low is behind it after a range within it */
 };
 
 /*

@@ -128,13 +128,17 @@ static struct str symbol_name(struct elf_source *source, struct resolve_job *job
 	if (!symtab_find(symbols_of(source), obj_addr, &symbol))
 		return STR("");
 	struct str name = demangle(job->symbolizer->demangler, symbol.name);
-	if (!symbol.is_plt)
+	bool needs_address = symbol.is_twin && symbol.file == NULL;
+	if (!symbol.is_plt && !needs_address)
 		return name;
-	struct strbuf with_plt = {0};
-	strbuf_add(&with_plt, name);
-	strbuf_add(&with_plt, STR("@plt"));
-	name = resolve_string(job, strbuf_str(&with_plt));
-	strbuf_deinit(&with_plt);
+	struct strbuf whole = {0};
+	strbuf_add(&whole, name);
+	if (symbol.is_plt)
+		strbuf_add(&whole, STR("@plt"));
+	else
+		strbuf_printf(&whole, "@0x%llx", (unsigned long long)symbol.start);
+	name = resolve_string(job, strbuf_str(&whole));
+	strbuf_deinit(&whole);
 	return name;
 }
 
@@ -222,6 +226,19 @@ static void answer_from_debug_info(struct elf_source *source, struct resolve_job
 	job->is_known[i] = true;
 }
 
+/* The aliases, and the name that a twin's address was added to. */
+static struct str with_alias(struct resolve_job *job, struct str name, struct str aliases)
+{
+	struct strbuf list = {0};
+
+	strbuf_add(&list, name);
+	strbuf_add_char(&list, '\0');
+	strbuf_add(&list, aliases);
+	aliases = resolve_string(job, strbuf_str(&list));
+	strbuf_deinit(&list);
+	return aliases;
+}
+
 /* Answers place i from the symbol table; returns whether there was a name. */
 static bool answer_from_symtab(struct elf_source *source, struct resolve_job *job, size_t i)
 {
@@ -233,7 +250,19 @@ static bool answer_from_symtab(struct elf_source *source, struct resolve_job *jo
 		job->symbol_ends[i] = symtab_end_before(symbols_of(source), obj_addr);
 		return false;
 	}
-	resolve_with_name(job, i, name, aliases_of(source, job, obj_addr, symbol.name, name));
+	struct str aliases = aliases_of(source, job, obj_addr, symbol.name, name);
+	if (symbol.is_twin && symbol.file == NULL)
+		aliases =
+			with_alias(job, demangle(job->symbolizer->demangler, symbol.name), aliases);
+	struct symbol_frame *frame = ARENA_NEW(job->arena, struct symbol_frame);
+	*frame = (struct symbol_frame){
+		.function = resolve_string(job, name),
+		.aliases = aliases,
+		.function_file = resolve_string(
+			job, symbol.is_twin && symbol.file ? str_from(symbol.file) : STR("")),
+	};
+	job->places[i] = (struct symbol_place){.frames = frame, .count = 1};
+	job->is_known[i] = true;
 	return true;
 }
 

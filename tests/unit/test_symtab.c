@@ -348,6 +348,48 @@ TEST(parts_of_a_function_have_its_name)
 	fixture_close(&f);
 }
 
+static void check_twin(
+	const struct fixture *f, uint64_t addr, bool is_twin, const char *file, uint64_t start)
+{
+	struct symbol symbol;
+
+	assert_true(symtab_find(f->table, addr, &symbol));
+	assert_int_equal(symbol.is_twin, is_twin);
+	assert_int_equal(symbol.file != NULL, file != NULL);
+	if (file)
+		assert_string_equal(symbol.file, file);
+	assert_int_equal(symbol.start, start);
+}
+
+/* Static functions of one name: by their files if these differ, else only by where they are. */
+TEST(twins_are_told_by_their_files)
+{
+	static const struct row rows[] = {
+		{"a.c", 0, 0, STT_FILE, STB_LOCAL, SHN_ABS},
+		{"step", 0x1000, 0x10, STT_FUNC, STB_LOCAL, TEXT_SECTION},
+		{"same", 0x1010, 0x10, STT_FUNC, STB_LOCAL, TEXT_SECTION},
+		{"only", 0x1020, 0x10, STT_FUNC, STB_LOCAL, TEXT_SECTION},
+		{"b.c", 0, 0, STT_FILE, STB_LOCAL, SHN_ABS},
+		{"step", 0x1030, 0x10, STT_FUNC, STB_LOCAL, TEXT_SECTION},
+		{"a.c", 0, 0, STT_FILE, STB_LOCAL, SHN_ABS},
+		{"same", 0x1040, 0x10, STT_FUNC, STB_LOCAL, TEXT_SECTION},
+		{"alias", 0x1050, 0x10, STT_FUNC, STB_LOCAL, TEXT_SECTION},
+		{"alias", 0x1050, 0x10, STT_FUNC, STB_LOCAL, TEXT_SECTION},
+		{"only", 0x1060, 0x10, STT_FUNC, STB_GLOBAL, TEXT_SECTION},
+	};
+	struct fixture f;
+
+	fixture_open(&f, rows, ARRAY_SIZE(rows), SHT_SYMTAB);
+	check_twin(&f, 0x1008, true, "a.c", 0x1000);
+	check_twin(&f, 0x1038, true, "b.c", 0x1030);
+	check_twin(&f, 0x1018, true, NULL, 0x1010);
+	check_twin(&f, 0x1048, true, NULL, 0x1040);
+	check_twin(&f, 0x1028, false, "a.c", 0x1020);
+	check_twin(&f, 0x1058, false, "a.c", 0x1050);
+	check_twin(&f, 0x1068, false, NULL, 0x1060);
+	fixture_close(&f);
+}
+
 /* A .dynsym alone, and unwind rules for two functions that it does not have. */
 TEST(symbols_without_size_end_before_nameless_functions)
 {
@@ -469,6 +511,7 @@ int main(void)
 		cmocka_unit_test(symbols_without_size_end_before_nameless_functions),
 		cmocka_unit_test(symbols_without_size_end_where_their_code_does),
 		cmocka_unit_test(parts_of_a_function_have_its_name),
+		cmocka_unit_test(twins_are_told_by_their_files),
 		cmocka_unit_test(inner_functions_have_their_part),
 		cmocka_unit_test(the_best_of_several_names_is_taken),
 		cmocka_unit_test(only_functions_count),
