@@ -15,8 +15,8 @@
 #include "analysis/callers.h"
 #include "base/alloc.h"
 
-#define ROUNDS		 1000
-#define ROUNDS_SANITIZED 200
+#define ROUNDS		 250
+#define ROUNDS_SANITIZED 50
 #define METRICS_MAX	 3
 
 /* One random profile, looked at in one way, with some of its metrics. */

@@ -15,8 +15,8 @@
 #include "analysis/callgraph.h"
 #include "base/alloc.h"
 
-#define ROUNDS		 2000
-#define ROUNDS_SANITIZED 400
+#define ROUNDS		 500
+#define ROUNDS_SANITIZED 100
 #define METRICS_MAX	 3
 
 /* One random profile, looked at in one way. */

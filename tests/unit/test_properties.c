@@ -23,8 +23,8 @@
  * Sanitizers make a profile twenty times as slow.  They look for errors of memory, which hundreds
  * show as well as thousands; rare figures are for the plain build to find.
  */
-#define ROUNDS		 2000
-#define ROUNDS_SANITIZED 400
+#define ROUNDS		 500
+#define ROUNDS_SANITIZED 100
 
 /* One random profile, looked at in one way. */
 struct subject {

@@ -19,8 +19,8 @@
 #include "base/alloc.h"
 
 /* As in test_properties.c. */
-#define ROUNDS		 1500
-#define ROUNDS_SANITIZED 200
+#define ROUNDS		 400
+#define ROUNDS_SANITIZED 50
 #define FILTERS_MAX	 4
 
 /* One random profile, and filters for it. */

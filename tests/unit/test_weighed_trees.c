@@ -14,7 +14,7 @@
 #include "analysis/calltree.h"
 #include "base/alloc.h"
 
-enum { ROUNDS = 3000, ROUNDS_SANITIZED = 400, QUESTIONS = 6, FILTERS_MAX = 5 };
+enum { ROUNDS = 800, ROUNDS_SANITIZED = 100, QUESTIONS = 6, FILTERS_MAX = 5 };
 
 /* A profile, and a tree of its stacks that is weighed for one question after another. */
 struct subject {
