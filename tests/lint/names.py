@@ -39,6 +39,8 @@ NO_NAMES = re.compile(r"^## Words\n.*?(?=^## )", re.DOTALL | re.MULTILINE)
 STRINGS = r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
 # How code and comments are told from each other: what a comment is, or a string, in which there are none.
 C = re.compile(rf"(?P<comment>/\*.*?\*/|//[^\n]*)|{STRINGS}", re.DOTALL)
+# What cgo compiles stands in a comment.
+GO = re.compile(rf'(?P<comment>/\*(?:(?!\*/).)*\*/(?!\nimport "C")|//[^\n]*)|{STRINGS}|`[^`]*`', re.DOTALL)
 CSS = re.compile(r"(?P<comment>/\*.*?\*/)", re.DOTALL)
 PYTHON = re.compile(r'(?P<comment>^[ \t]*"""(?:\\.|[^\\])*?"""[ \t]*$|#[^\n]*)|"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\'|'
 	+ STRINGS, re.DOTALL | re.MULTILINE)
@@ -47,7 +49,8 @@ SHELL = re.compile(r"(?P<comment>(?:^|(?<=[ \t]))#[^\n]*)", re.MULTILINE)
 PAGE = re.compile(r"^[ \t]*```.*?^[ \t]*```|^(?: {4}|\t)[^\n]*|(?P<comment>[^\n]+)", re.DOTALL | re.MULTILINE)
 MAN = re.compile(r"^\.(?:nf|EX).*?^\.(?:fi|EE)|(?P<comment>[^\n]+)", re.DOTALL | re.MULTILINE)
 KINDS = {
-	**dict.fromkeys((".c", ".h", ".cc", ".cpp", ".go", ".rs", ".ts", ".tsx", ".js", ".mjs", ".cjs"), C), ".css": CSS,
+	**dict.fromkeys((".c", ".h", ".cc", ".cpp", ".rs", ".ts", ".tsx", ".js", ".mjs", ".cjs"), C), ".css": CSS,
+	".go": GO,
 	**dict.fromkeys((".sh", ".build", ".txt", ".install"), SHELL), ".py": PYTHON, ".md": PAGE,
 	**dict.fromkeys((".1", ".5", ".7"), MAN),
 }
