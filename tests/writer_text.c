@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static FILE *scratch_file(void)
@@ -53,4 +54,43 @@ struct strbuf writer_text(const struct writer *writer, const struct profile *pro
 	if (writer_try(writer, profile, options, &text))
 		abort();
 	return text;
+}
+
+/* The size of an escaped backslash at `at`; 0: none. */
+static size_t backslash_at(const char *at)
+{
+	return strncmp(at, "\\x5c", 4) == 0 ? 4 : 0;
+}
+
+/* The size of an escaped byte or character from 80 to ff. */
+static size_t high_at(const char *at)
+{
+	if (strncmp(at, "\\x", 2) == 0 && at[2] && strchr("89abcdef", at[2]))
+		return 4;
+	return strncmp(at, "\\u{00", 5) == 0 ? 8 : 0;
+}
+
+static void replace(struct strbuf *text, size_t (*size_at)(const char *at), struct str by)
+{
+	size_t to = 0;
+
+	for (size_t from = 0; from < text->size;) {
+		size_t size = size_at(text->data + from);
+
+		if (size) {
+			memcpy(text->data + to, by.data, by.size);
+			to += by.size;
+			from += size;
+		} else {
+			text->data[to++] = text->data[from++];
+		}
+	}
+	text->size = to;
+	text->data[to] = '\0';
+}
+
+void folded_for_people(struct strbuf *text)
+{
+	replace(text, backslash_at, STR("\\"));
+	replace(text, high_at, STR("\xef\xbf\xbd"));
 }

@@ -22,7 +22,10 @@ static char *folded_of(const struct profile *p, const char *metric)
 
 	if (metric)
 		assert_true(profile_find_metric(p, str_from(metric), &options.metric));
-	return writer_text(&writer_folded, p, &options).data;
+	struct strbuf text = writer_text(&writer_folded, p, &options);
+
+	folded_for_people(&text);
+	return text.data;
 }
 
 static struct strbuf written(const struct profile *p)

@@ -35,8 +35,10 @@ static char *folded(const struct profile *p, metric_id metric)
 {
 	struct writer_options options = {.metric = metric};
 	struct strbuf text = writer_text(&writer_folded, p, &options), sorted = {0};
-	struct str rest = strbuf_str(&text);
 	VEC(struct str) lines = {0};
+
+	folded_for_people(&text);
+	struct str rest = strbuf_str(&text);
 
 	while (rest.size)
 		vec_push(&lines, str_take_line(&rest));
