@@ -7,17 +7,21 @@
  *     stack.  They leave bp alone, so the callees have saved the frame pointer of the goroutine's
  *     innermost frame.  What lies below it is that frame, whose size is known from the rule at its
  *     return address: so the frame is the one that ends at bp and whose return address follows a
- *     call of this function.  If bp is unknown, or there are several, the registers that the runtime
- *     has stored are used: g, g.m, m.curg, its sched.sp.
+ *     call of this function.  If bp is unknown, or there are several, the registers that the
+ *     runtime has stored are used: g, g.m, m.curg, its sched.sp.
  * mcall: the same, with the goroutine as an argument on the stack.  The goroutine stays the
- *     thread's until the scheduler takes the next one, which never returns: its stack is that of the
- *     function that started the thread's loop.
+ *     thread's until the scheduler takes the next one, which never returns: its stack is that of
+ *     the function that started the thread's loop.
  * asmcgocall: a goroutine calls C.  The frame holds the goroutine and the depth of its stack.
- * cgocallback: C calls Go, which runs on the goroutine's stack again.  bp is the frame's on C's stack.
+ * cgocallback: C calls Go, which runs on the goroutine's stack again.  bp is the frame's on C's
+ *     stack.
  * nanotime1 and others call the vDSO on the thread's own stack.  bp is their frame's.
  *
- * Everything is verified: a return address must follow a call, and the structures must refer to each
- * other.  Their layout is the same in Go 1.4 to 1.24, except for m.curg, which the code shows.
+ * Everything is verified: a return address must follow a call, and the structures must refer to
+ * each other.  Their layout is that of Go 1.19; the code shows where m.curg is.  With another
+ * layout, the verification fails, and bp is enough for most frames.
+ * The idea of going on at the goroutine's saved registers is the runtime's own
+ * (src/runtime/traceback.go of the Go project).
  */
 #include "unwind/go_stack.h"
 
@@ -118,7 +122,7 @@ static bool is_innermost(const struct go_frame *f, uint64_t va, uint64_t bp)
 	return calls_systemstack(f, pc);
 }
 
-/* The only place below bp that may hold the innermost frame's return address; 0: none or several. */
+/* The only place below bp that may hold the innermost frame's return; 0: none or several. */
 static uint64_t find_innermost(const struct go_frame *f, uint64_t bp)
 {
 	uint64_t found = 0, low = bp - FRAME_BYTES_MAX, value;

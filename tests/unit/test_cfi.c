@@ -460,9 +460,8 @@ TEST(test_bad_entries)
 
 TEST(test_bare_code)
 {
-	static const struct cfi_bare bare[] = {
-		{0x800, 0x810, false, 16, CFI_GO_NONE}, {0x1010, 0x1020, true, 0, CFI_GO_NONE},
-		{0x1105, 0x1200, true, 0, CFI_GO_NONE}};
+	static const struct cfi_bare bare[] = {{0x800, 0x810, false, 16, CFI_GO_NONE},
+		{0x1010, 0x1020, true, 0, CFI_GO_NONE}, {0x1105, 0x1200, true, 0, CFI_GO_NONE}};
 	struct cfi_bytes b = {.eh = true};
 
 	cfi_bytes_cie(&b, false);
@@ -482,6 +481,30 @@ TEST(test_bare_code)
 	expect(t, 0x1180, CFI_SP, 8, 0);
 	/* Behind other code it is not the same piece any more. */
 	expect(t, 0x1190, CFI_NONE, 0, 0);
+	cfi_table_destroy(t);
+	vec_deinit(&b.out);
+}
+
+/* Go's linker does not say where its functions save bp; .eh_frame, of C in the program, is whole. */
+TEST(test_frames_of_go)
+{
+	static const struct cfi_go go = {.systemstack = 0x1000};
+	struct cfi_bytes b = {.eh = false};
+
+	cfi_bytes_cie(&b, false);
+	FDE(&b, 0x1000, 0x10, DW_CFA_advance_loc | 4, DW_CFA_def_cfa_offset, 32);
+	struct cfi_source source = {.sections = {cfi_bytes_section(&b)},
+		.section_count = 1,
+		.object = {.name = "test", .go = &go}};
+	struct cfi_table *t = cfi_table_open(&source);
+	expect(t, 0x1000, CFI_SP, 8, 0);
+	expect(t, 0x1004, CFI_SP, 32, -16);
+	assert_int_equal(cfi_table_go(t)->systemstack, 0x1000);
+	cfi_table_destroy(t);
+	source.object.go = NULL;
+	t = cfi_table_open(&source);
+	expect(t, 0x1004, CFI_SP, 32, 0);
+	assert_null(cfi_table_go(t));
 	cfi_table_destroy(t);
 	vec_deinit(&b.out);
 }
@@ -529,6 +552,7 @@ int main(void)
 		cmocka_unit_test(test_encodings),
 		cmocka_unit_test(test_bad_entries),
 		cmocka_unit_test(test_bare_code),
+		cmocka_unit_test(test_frames_of_go),
 		cmocka_unit_test(test_too_many_rules),
 	};
 

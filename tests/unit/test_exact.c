@@ -40,6 +40,7 @@ static void fake_ring_destroy(struct fake_ring *f)
 {
 	exact_ring_deinit(&f->ring);
 	vec_deinit(&f->rest.pieces);
+	vec_deinit(&f->rest.others);
 	free(f);
 }
 
@@ -137,6 +138,33 @@ TEST(test_others)
 }
 
 /* A record that is still being written hides nothing behind it, and holds the room after it. */
+/* Pieces of another stack come before the rest, and alone if the sample has all of its own. */
+TEST(test_another_stack)
+{
+	struct fake_ring *f = fake_ring_create(0);
+	struct exact_piece other = piece_of(100, 5), own[] = {piece_of(100, 0), piece_of(100, 1)};
+
+	other.is_other = 1;
+	other.low_va = other.va;
+	other.high_va = other.va + other.size;
+	add(f, &other, 9, 0);
+	assert_true(find(f, 100, 0));
+	assert_int_equal(f->rest.pieces.count, 0);
+	assert_int_equal(f->rest.others.count, 1);
+	assert_int_equal(f->rest.others.data[0].low_va, 0x8000 + 5 * 4096);
+	assert_int_equal(f->rest.others.data[0].bytes[4095], 9);
+	exact_ring_release(&f->ring, 0);
+	add(f, &other, 8, 0);
+	add(f, &own[0], 1, 0);
+	add(f, &own[1], 2, 0);
+	assert_true(find(f, 100, 0));
+	assert_rest(f, 1, 2);
+	assert_int_equal(f->rest.low_va, 0x8000);
+	assert_int_equal(f->rest.others.count, 1);
+	assert_int_equal(f->rest.others.data[0].bytes[0], 8);
+	fake_ring_destroy(f);
+}
+
 TEST(test_busy)
 {
 	struct fake_ring *f = fake_ring_create(4096);
@@ -376,6 +404,13 @@ TEST(test_memory)
 		assert_true(i == 4 || value == words[i]);
 	}
 	assert_true(m.asked);
+	/* Another stack, in any order. */
+	stack_memory_restart(&m);
+	vec_push(&rest.others, (struct stack_piece){bytes + 32, 0x9000, 8});
+	vec_push(&rest.others, (struct stack_piece){bytes + 24, 0x800, 8});
+	assert_true(unwind_memory_read(&m.memory, 0x9000, &value) && value == 14);
+	assert_true(unwind_memory_read(&m.memory, 0x800, &value) && value == 13);
+	assert_false(m.asked);
 	/* A check is not worth a look at the process. */
 	stack_memory_restart(&m);
 	m.memory.is_check = true;
@@ -383,6 +418,7 @@ TEST(test_memory)
 	assert_false(m.asked);
 	stack_memory_deinit(&m);
 	vec_deinit(&rest.pieces);
+	vec_deinit(&rest.others);
 }
 
 /* A thread runs shallow coroutines and now and then a deep one, all in one large mapping. */
@@ -447,6 +483,7 @@ int main(void)
 		cmocka_unit_test(test_marks_that_mislead_are_done_without),
 		cmocka_unit_test(test_interleaved),
 		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_another_stack),
 		cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_lost_samples),
 		cmocka_unit_test(test_kept),

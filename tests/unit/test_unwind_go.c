@@ -338,7 +338,7 @@ TEST(test_systemstack_by_bp)
 	program_deinit(&p);
 }
 
-/* An old return address below bp could be the frame's as well: the runtime's own structures tell. */
+/* An old return address below bp could be the frame's as well: the structures decide. */
 TEST(test_systemstack_by_g)
 {
 	struct program p;

@@ -408,14 +408,14 @@ static void copy_rest(struct copying *c, struct exact_counts *count)
 #define GO_STACK_BYTES ((uint64_t)32 << 10)
 #define GO_FRAME_BYTES ((uint64_t)4096)
 
-/* The beginning of Go's struct g, the same since Go 1.4. */
+/* The beginning of Go's struct g; copied only if it, the m and g0 refer to each other. */
 struct go_g {
 	uint64_t low_va, high_va; /* of its stack */
 	uint64_t others[4], m;
 	uint64_t sched_sp, sched_pc;
 };
 
-/* m.curg moved once. */
+/* m.curg, and where it is without the field gobuf.ret. */
 enum { GO_M_CURG = 0xc0, GO_M_CURG_NEW = 0xb8 };
 
 static int read_user(void *to, uint32_t size, uint64_t va)
