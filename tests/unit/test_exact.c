@@ -137,7 +137,6 @@ TEST(test_others)
 	fake_ring_destroy(f);
 }
 
-/* A record that is still being written hides nothing behind it, and holds the room after it. */
 /* Pieces of another stack come before the rest, and alone if the sample has all of its own. */
 TEST(test_another_stack)
 {
@@ -165,6 +164,7 @@ TEST(test_another_stack)
 	fake_ring_destroy(f);
 }
 
+/* A record that is still being written hides nothing behind it, and holds the room after it. */
 TEST(test_busy)
 {
 	struct fake_ring *f = fake_ring_create(4096);
