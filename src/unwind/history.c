@@ -215,3 +215,17 @@ bool unwind_history_ends_like(
 			return false;
 	return true;
 }
+
+uint32_t unwind_history_other_stack(
+	const struct unwind_history *history, const struct unwind_stack *stack)
+{
+	if (!history->is_usable || stack->count == 0)
+		return 0;
+	uint64_t bp = stack->frames[stack->count - 1].bp;
+	for (size_t i = history->frames.count; i-- > 0;) {
+		const struct kept_frame *kept = &history->frames.data[i];
+		if (kept->flags == FRAME_ODD && kept->bp == bp)
+			return kept->node;
+	}
+	return 0;
+}

@@ -582,7 +582,7 @@ static enum step step_in_go(struct walk *w, const struct place *place)
 	if (++w->go_switches > GO_SWITCHES_MAX_DEPTH)
 		return STEP_NO_PROGRESS;
 	enum step step = go_step(&frame, &w->regs);
-	w->stack->misses_stack = step == STEP_NO_RULE;
+	w->stack->misses_stack = step != STEP_CALLER;
 	w->flags = FRAME_ODD;
 	return step;
 }

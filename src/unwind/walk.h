@@ -107,7 +107,7 @@ struct unwind_stack {
 	 */
 	size_t guessed, guess_at;
 	bool returns_to_zero; /* UNWIND_ROOT: because the return address is 0, not by a rule */
-	bool misses_stack;    /* UNWIND_NO_RULE: the caller's stack is another one, not found */
+	bool misses_stack;    /* incomplete: the caller's stack is another one, not found */
 	uint64_t outer_sp;    /* how far out the walk itself got */
 	size_t reused;	      /* UNWIND_REUSED: how many outer frames were taken from the history */
 	uint32_t reused_node; /* UNWIND_REUSED: the node of the innermost of these; else 0 */
@@ -154,6 +154,13 @@ void unwind_history_keep(struct unwind_history *history, const struct unwind_sta
  */
 bool unwind_history_ends_like(
 	const struct unwind_history *history, const struct unwind_stack *stack, size_t inner);
+/*
+ * If the outermost frame of an incomplete stack is on another stack than its caller: the node of
+ * the caller in the thread's last stack that had such a frame with the same frame pointer.  0: it
+ * had none.
+ */
+uint32_t unwind_history_other_stack(
+	const struct unwind_history *history, const struct unwind_stack *stack);
 
 /*
  * Walks one stack. history may be NULL: no reuse. Never fails: stack->end is how the walk ended. If

@@ -485,7 +485,7 @@ TEST(test_bare_code)
 	vec_deinit(&b.out);
 }
 
-/* Go's linker does not say where its functions save bp; .eh_frame, of C in the program, is whole. */
+/* Go's linker does not say where its functions save bp. */
 TEST(test_frames_of_go)
 {
 	static const struct cfi_go go = {.systemstack = 0x1000};

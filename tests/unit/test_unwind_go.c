@@ -475,6 +475,34 @@ TEST(test_call_of_the_vdso)
 	program_deinit(&p);
 }
 
+/* The callers in the last stack, for one that was left since. */
+TEST(test_the_last_stack)
+{
+	struct unwind_history *history = unwind_history_create();
+	struct program p;
+
+	program_init(&p);
+	put_worker(&p, GOROUTINE + 300, FIRST_CALL);
+	put_leaf(&p, at(GOROUTINE + 303), after(SYSTEMSTACK, IN_SYSTEMSTACK), 0);
+	unwind_walk(p.walker, &p.space, history, &p.regs, &p.memory, &p.stack);
+	assert_int_equal(p.stack.end, UNWIND_ROOT);
+	assert_int_equal(p.stack.count, 4);
+	for (size_t i = 0; i < p.stack.count; i++)
+		p.stack.frames[i].node = (uint32_t)(10 + i);
+	unwind_history_keep(history, &p.stack);
+	p.words[GOROUTINE + 300] = 0;
+	unwind_walk(p.walker, &p.space, history, &p.regs, &p.memory, &p.stack);
+	assert_true(p.stack.misses_stack);
+	assert_int_equal(unwind_history_other_stack(history, &p.stack), 12);
+	/* A call from another frame. */
+	p.words[OWN + 2] = at(GOROUTINE + 310);
+	unwind_walk(p.walker, &p.space, history, &p.regs, &p.memory, &p.stack);
+	assert_true(p.stack.misses_stack);
+	assert_int_equal(unwind_history_other_stack(history, &p.stack), 0);
+	unwind_history_destroy(history);
+	program_deinit(&p);
+}
+
 /* Frames that lead to each other. */
 TEST(test_cycle)
 {
@@ -504,6 +532,7 @@ int main(void)
 		cmocka_unit_test(test_call_of_c),
 		cmocka_unit_test(test_call_back),
 		cmocka_unit_test(test_call_of_the_vdso),
+		cmocka_unit_test(test_the_last_stack),
 		cmocka_unit_test(test_cycle),
 	};
 

@@ -215,6 +215,26 @@ static void walk_interrupted_stack(struct snapshot *s, struct process *p, struct
 	s->memory.raced = true;
 	stack->end = UNWIND_NO_MEMORY;
 	stack->count = inner < stack->count ? inner : stack->count;
+	stack->misses_stack = is_call;
+}
+
+/*
+ * The goroutine's stack has changed since the sample, but the thread's last stack was in a call
+ * from the same frame: its callers are a guess.
+ */
+static void guess_other_stack(
+	struct snapshot *s, const struct thread *thread, struct unwind_stack *stack)
+{
+	uint32_t node = 0;
+
+	if (!is_whole(stack) && stack->misses_stack && s->memory.asked)
+		node = unwind_history_other_stack(thread->history, stack);
+	if (!node)
+		return;
+	stack->end = UNWIND_REUSED;
+	stack->reused_node = node;
+	stack->guessed = 1;
+	stack->guess_at = stack->count;
 }
 
 /*
@@ -265,6 +285,7 @@ static uint32_t user_stack(struct snapshot *s, struct process *p, struct thread 
 	if (inner > 0)
 		walk_interrupted_stack(s, p, thread, sample, inner, &stack);
 	doubt_zero(s, thread, &stack);
+	guess_other_stack(s, thread, &stack);
 	if (stack.end == UNWIND_NO_RULE && stack.count == 1 && is_new_thread(s, sample))
 		stack.end = UNWIND_ROOT;
 	s->reach_bytes = stack.outer_sp - sample->regs.value[UNWIND_REG_SP];
