@@ -162,6 +162,67 @@ def test_jitdump_without_unwind_information(folder):
 	assert guessed > 0.9 * r.total, r.stacks
 
 
+def cut(r):
+	"""Stacks that are truncated, not guessed."""
+	assert r.stats["guessed"] <= r.stats["critical"], r.stats
+	return r.stats["critical"] - r.stats["guessed"]
+
+
+@harness.takes_long
+def test_frames_entered_by_a_jump(folder):
+	"""No call precedes their return addresses; by their frame pointers they are likely."""
+	r = recording.record(folder, recording.program(folder, "jit_frames"), "entered", 30, harness.work(600), cwd=folder)
+	inside = [(frames, n) for frames, n in r.stacks if "jit_work" in frames]
+	assert sum(n for _, n in inside) > 0.9 * r.total, r.stacks
+	assert cut(r) <= 0.01 * r.stats["counted"], (r.stats, r.notes)
+	assert r.stats["guessed"] > 0.9 * r.stats["counted"], r.stats
+	assert f"{r.stats['guessed']:,} stacks with a guessed caller" in r.done.err, r.done
+	assert sum("a jitdump makes it certain" in note["text"] for note in r.notes) == 1, r.notes
+	for frames, _ in inside:
+		if "[truncated]" in frames:
+			continue
+		callers = [frame for frame in frames if frame in ("jit_even", "jit_odd")]
+		assert callers == ["jit_even", "jit_odd"] * 15, frames
+		assert frames.index("main") < frames.index("jit_even") < frames.index("[guessed]"), frames
+
+
+JAVA = """
+public class Deep {
+	interface Step { long next(long x); }
+	static volatile long result;
+	static long spin(Step s, long n) { long x = result; for (long i = 0; i < n; i++) x = s.next(x) + i; return x; }
+	static long down(int depth, Step s) { return depth == 0 ? spin(s, 200000) : down(depth - 1, s) + 1; }
+	public static void main(String[] args) {
+		Step[] steps = {x -> x * 3, x -> x ^ (x << 5)};
+		var bean = java.lang.management.ManagementFactory.getThreadMXBean();
+		long end = Long.parseLong(args[0]) * 1000000;
+		for (int i = 0; bean.getCurrentThreadCpuTime() < end; i++) result += down(20, steps[i % 2]);
+	}
+}
+"""
+
+
+@harness.takes_long
+def test_java(folder):
+	"""Compiled code with frame pointers and without, and the interpreter, which pushes where it goes on and
+	jumps: its callers are likely, so no stack is cut, and none through it is whole."""
+	if not shutil.which("java") or not shutil.which("javac"):
+		raise harness.Skip("there is no JDK")
+	(folder / "Deep.java").write_text(JAVA)
+	harness.check(harness.run("javac", "-d", folder, folder / "Deep.java", timeout=120))
+	for options in (["-XX:+PreserveFramePointer"], [], ["-Xint"]):
+		r = recording.record(folder, "java", *options, "-cp", folder, "Deep", harness.work(1000, least=500),
+			cwd=folder, timeout=120)
+		assert cut(r) <= 0.01 * r.stats["counted"] + 2, (options, r.stats, r.notes)
+		java = [(frames, n) for frames, n in r.stacks if any("JavaCalls::call_helper" in f for f in frames)
+			or "[guessed]" in frames]
+		assert sum(n for _, n in java) > 0.4 * r.total, (options, r.report("--view", "functions"))
+		assert r.stats["guessed"] > 0.4 * r.stats["counted"], (options, r.stats)
+		for frames, _ in java:
+			if "[truncated]" not in frames:
+				assert frames[0] == "clone3" or frames[0] == "_start", (options, frames)
+
+
 @harness.takes_long
 def test_jitdump_with_broken_records(folder):
 	"""They are skipped and counted, and those next to them hold."""
@@ -295,6 +356,25 @@ def test_node_with_a_perf_map(folder):
 		for path in set(pathlib.Path("/tmp").glob("perf-*.map")) - before:
 			if "work.js" in path.read_text(errors="replace"):
 				path.unlink()
+
+
+@harness.takes_long
+def test_node_alone(folder):
+	"""Without a jitdump some callers are likely only; nothing is cut."""
+	if not shutil.which("node"):
+		raise harness.Skip("there is no node")
+	script = folder / "work.js"
+	script.write_text(NODE + """
+const rows = [];
+for (let i = 0; i < 2000; i++) rows.push({ key: "k" + (i * 7919) % 2003 });
+const more = used() + Number(process.argv[2]) * 500;
+while (used() < more) {
+	const sorted = rows.slice().sort((a, b) => (a.key < b.key ? -1 : 1));
+	x += JSON.stringify(sorted.map(row => row.key.replace("k", "q"))).length;
+}
+""")
+	r = recording.record(folder, "node", script, harness.work(1200, least=600), cwd=folder, timeout=120)
+	assert cut(r) <= 0.01 * r.stats["counted"] + 2, (r.stats, r.notes)
 
 
 @harness.takes_long

@@ -9,6 +9,8 @@
  *	changed	so do their frames; for the last two thirds of the time other code is in the same
  *		place, with other frames, and for the last third that is moved
  *	broken	so do their frames, with malformed records between them
+ *	entered	their frames do not, but they keep frame pointers, and like an interpreter they push
+ *		where they continue and jump to each other, so that no call precedes that place
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -86,6 +88,31 @@ static void make_worker(struct buffer *b, uint32_t size)
 {
 	put_adjust(b, true, size);
 	put_bytes(b, "\x48\xff\xce\x75\xfb", 5); /* dec %rsi; jnz */
+}
+
+/* push %rbp; mov %rsp,%rbp */
+static void put_frame(struct buffer *b)
+{
+	put_bytes(b, "\x55\x48\x89\xe5", 4);
+}
+
+/* lea behind this,%rax; push %rax; and a jump */
+static void put_enter(struct buffer *b, const uint8_t *target)
+{
+	put_bytes(b, "\x48\x8d\x05\x0d\0\0\0\x50", 8);
+	put_go(b, false, target);
+}
+
+/* As make_caller. */
+static void make_enterer(
+	struct buffer *b, uint32_t size, const uint8_t *deeper, const uint8_t *leaf)
+{
+	put_frame(b);
+	put_adjust(b, true, size);
+	put_bytes(b, "\x48\xff\xcf\x74\x16", 5); /* dec %rdi; jz to the second one */
+	put_enter(b, deeper);
+	put_bytes(b, "\xeb\x14", 2); /* jmp behind it */
+	put_enter(b, leaf);
 }
 
 /* ---- the jitdump ---- */
@@ -233,7 +260,7 @@ static void place(const char *name, uint8_t *at, const struct buffer *code, uint
 	}
 	if (strcmp(kind, "broken") == 0)
 		tell_nonsense();
-	if (strcmp(kind, "silent") != 0)
+	if (strcmp(kind, "silent") != 0 && strcmp(kind, "entered") != 0)
 		tell_frame(code->size, before, inside);
 	load(name, at, code);
 }
@@ -243,7 +270,10 @@ static void make_end(uint8_t *at, uint32_t size, bool is_moved)
 {
 	struct buffer b = {.size = 0};
 
-	put_adjust(&b, false, size);
+	if (strcmp(kind, "entered") == 0)
+		put(&b, 0xc9, 1); /* leave */
+	else
+		put_adjust(&b, false, size);
 	put(&b, 0xc3, 1);
 	place("jit_end", at, &b, size + 8, 8, is_moved);
 }
@@ -259,8 +289,12 @@ static void make_all(uint8_t *code, uint32_t more_bytes, bool is_moved)
 		uint8_t *at = code + i * PLACE, *end = at + (size_t)FUNCTIONS * PLACE;
 		uint32_t size = sizes[i] + more_bytes;
 
+		if (i == 2 && strcmp(kind, "entered") == 0)
+			put_frame(&b);
 		if (i == 2)
 			make_worker(&b, size);
+		else if (strcmp(kind, "entered") == 0)
+			make_enterer(&b, size, code + (1 - i) * PLACE, code + (size_t)2 * PLACE);
 		else
 			make_caller(&b, size, code + (1 - i) * PLACE, code + (size_t)2 * PLACE);
 		put_go(&b, false, end);
