@@ -151,6 +151,53 @@ def test_stripped_go(folder):
 	check_go(record_go(folder, "-ldflags", "-s -w"))
 
 
+HASKELL = """
+module Main where
+import qualified Data.Map.Strict as M
+import System.CPUTime (getCPUTime)
+import System.Environment (getArgs)
+
+collatz :: Int -> Int
+collatz 1 = 1
+collatz n = 1 + collatz (if even n then n `div` 2 else 3 * n + 1)
+
+counts :: Int -> M.Map Int Int
+counts k = M.fromListWith (+) [(collatz x `mod` 97, x) | x <- [k .. k + 3000]]
+
+loop :: Int -> Integer -> Int -> IO Int
+loop k end s = do
+  now <- getCPUTime
+  if now >= end then return s else let t = s + M.foldl' (+) 0 (counts k) in t `seq` loop (k + 1) end t
+
+main :: IO ()
+main = do
+  [milliseconds] <- getArgs
+  s <- loop 1 (read milliseconds * 1000000000) 0
+  print (s `mod` 2)
+"""
+
+
+@harness.takes_long
+def test_haskell(folder):
+	"""GHC's code has no frames of its own: its callers are likely, and no stack is cut."""
+	needs("ghc")
+	(folder / "Main.hs").write_text(HASKELL)
+	for options in ([], ["-threaded"]):
+		program = folder / f"main{len(options)}"
+		done = harness.run("ghc", "-v0", "-O", *options, "-outputdir", folder / "o", "-fforce-recomp", "-o",
+			program, folder / "Main.hs", timeout=120)
+		if done.status != 0:
+			raise harness.Skip("ghc does not work here")
+		r = recording.record(folder, program, harness.work(600), cwd=folder)
+		cut = r.stats["critical"] - r.stats["guessed"]
+		assert cut <= 0.01 * r.stats["counted"] + 2, (options, r.stats, r.notes)
+		assert sum(n for frames, n in r.stacks if "hs_main" in frames) > 0.8 * r.total, r.stacks
+		for frames, _ in r.stacks:
+			if "[guessed]" in frames:
+				outer = frames[:frames.index("[guessed]")]
+				assert outer[-1] in ("schedule", "scheduleWaitThread"), frames
+
+
 def record_rust(folder, *options):
 	needs("rustc")
 	program = folder / "code"
