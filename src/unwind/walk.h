@@ -69,7 +69,7 @@ struct unwind_memory {
 	 * postponed to a later reuse instead of abandoned.
 	 */
 	bool checks_wait;
-	bool is_check; /* set by the walker: this read only checks a reuse */
+	bool is_check; /* set by the walker: this read only checks a reuse, or a guess */
 	void *context; /* for the callbacks */
 };
 

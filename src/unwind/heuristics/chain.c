@@ -291,6 +291,7 @@ struct chain chain_follow(
 	while (step == STEP_CALLER && f.frames < FRAMES_MAX)
 		step = follow_frame(&f);
 	f.chain.is_whole = step == STEP_ROOT || step == STEP_CALLER;
+	f.chain.is_cut = step == STEP_NO_MEMORY;
 	if (f.foreign && f.frames - f.first_foreign >= BEGIN_CALLS)
 		f.chain.unknown += f.foreign;
 	return f.chain;

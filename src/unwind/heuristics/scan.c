@@ -90,12 +90,28 @@ static bool jumped_here(struct search *s, uint64_t start_va, uint64_t return_va,
 	return false;
 }
 
-/* Whether the frame can return to the address at va.  False also if that cannot be read. */
-static bool returns_by(struct search *s, uint64_t va)
+/*
+ * Whether rules lead on from the caller.  Where the stack was copied only up to a frame that is
+ * known, as far as the copy goes: the process itself has moved on.
+ */
+static bool leads_on(struct search *s)
 {
 	const struct scan *scan = s->scan;
 	struct chain_place place = {
 		.cache = scan->returns, .space = scan->space, .memory = scan->memory};
+	const uint64_t *caller = s->caller.value;
+
+	scan->memory->is_check = true;
+	struct chain chain = chain_follow(
+		&place, caller[UNWIND_REG_PC], caller[UNWIND_REG_SP], caller[UNWIND_REG_BP]);
+	scan->memory->is_check = false;
+	return chain.is_whole || chain.is_cut;
+}
+
+/* Whether the frame can return to the address at va.  False also if that cannot be read. */
+static bool returns_by(struct search *s, uint64_t va)
+{
+	const struct scan *scan = s->scan;
 	uint64_t return_va, target_va;
 
 	if (!unwind_memory_read(scan->memory, va, &return_va) ||
@@ -103,8 +119,7 @@ static bool returns_by(struct search *s, uint64_t va)
 		return false;
 	s->tries++;
 	return chain_call_target(scan->space->arch, scan->memory, return_va, &target_va) &&
-	       jumped_here(s, target_va, return_va, va + 8) &&
-	       chain_follow(&place, return_va, va + 8, s->caller.value[UNWIND_REG_BP]).is_whole;
+	       jumped_here(s, target_va, return_va, va + 8) && leads_on(s);
 }
 
 static bool search(struct search *s, uint64_t sp, uint64_t *va)
