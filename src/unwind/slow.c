@@ -111,16 +111,18 @@ static enum expression_result find_slot(const struct slow *s, unsigned int reg, 
 
 /*
  * Whether there is stack memory at the CFA. Rules that never read the stack could lead outwards for
- * ever.
+ * ever.  What is inside of the stack pointer is never copied.
  */
 static bool has_stack(const struct slow *s)
 {
-	uint64_t word;
+	uint64_t inside = s->cfa - (s->rule->is_signal ? 0 : 8), word;
 
 	/* longjmp: the CFA is its buffer. */
 	if (returns_by_register(s))
 		return true;
-	return unwind_memory_read(s->memory, s->rule->is_signal ? s->cfa : s->cfa - 8, &word);
+	if (inside == s->regs->value[UNWIND_REG_SP] - 8)
+		inside += 8;
+	return unwind_memory_read(s->memory, inside, &word);
 }
 
 enum step slow_step(const struct arch *arch, const struct cfi_table *table,

@@ -182,13 +182,13 @@ def test_haskell(folder):
 	"""GHC's code has no frames of its own: its callers are likely, and no stack is cut."""
 	needs("ghc")
 	(folder / "Main.hs").write_text(HASKELL)
-	for options in ([], ["-threaded"]):
+	for options, engine in (([], recording.exact()), (["-threaded"], ("--engine", "preload"))):
 		program = folder / f"main{len(options)}"
 		done = harness.run("ghc", "-v0", "-O", *options, "-outputdir", folder / "o", "-fforce-recomp", "-o",
 			program, folder / "Main.hs", timeout=120)
 		if done.status != 0:
 			raise harness.Skip("ghc does not work here")
-		r = recording.record(folder, program, harness.work(600), cwd=folder)
+		r = recording.record(folder, program, harness.work(600), cwd=folder, options=engine)
 		cut = r.stats["critical"] - r.stats["guessed"]
 		assert cut <= 0.01 * r.stats["counted"] + 2, (options, r.stats, r.notes)
 		assert sum(n for frames, n in r.stacks if "hs_main" in frames) > 0.8 * r.total, r.stacks
