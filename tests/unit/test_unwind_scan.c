@@ -11,11 +11,18 @@
 /* FN_END calls FN_SP16, which jumps to bare code: the word has that call's return address. */
 enum { IN_END = FN_END + 0x40, IN_BARE = FN_BARE + 0x40, RETURN = 1 };
 
+/* An object that is not open: all of it is calls. */
+#define PENDING_VA ((uint64_t)0x600000000000)
+
 static uint8_t code[OBJECT_SIZE];
 
 static bool read_code(struct unwind_memory *memory, uint64_t va, uint8_t *bytes, size_t size)
 {
 	(void)memory;
+	if (va >= PENDING_VA) {
+		memset(bytes, 0xe8, size);
+		return true;
+	}
 	if (va < OBJECT_VA || va - OBJECT_VA > sizeof(code) - size)
 		return false;
 	memcpy(bytes, code + (va - OBJECT_VA), size);
@@ -96,6 +103,26 @@ TEST(test_no_way_out)
 	fake_stack_deinit(&s);
 }
 
+/* An object further out is opened once a walk meets it, so the walk must get there. */
+TEST(test_pending)
+{
+	struct fake_stack s;
+
+	init(&s);
+	unwind_space_add(&s.space, (struct unwind_mapping){.low_va = PENDING_VA,
+					   .high_va = PENDING_VA + 0x1000,
+					   .slide = PENDING_VA,
+					   .object = 8 | UNWIND_PENDING});
+	put_call(FN_SAVES_RBX + 0x20, FN_SP16);
+	s.words[RETURN] = code_va(FN_SAVES_RBX + 0x20);
+	s.words[RETURN + 3] = PENDING_VA + 0x20;
+	fake_stack_walk(&s, NULL);
+	assert_int_equal(s.stack.end, UNWIND_NO_RULE);
+	assert_int_equal(s.stack.count, 3);
+	assert_int_equal(s.stack.frames[2].pc, PENDING_VA + 0x20);
+	fake_stack_deinit(&s);
+}
+
 /* The slots are those of a call that is over: its caller has entered another function since. */
 TEST(test_stale)
 {
@@ -146,6 +173,7 @@ int main(void)
 		cmocka_unit_test(test_found),
 		cmocka_unit_test(test_elsewhere),
 		cmocka_unit_test(test_no_way_out),
+		cmocka_unit_test(test_pending),
 		cmocka_unit_test(test_stale),
 		cmocka_unit_test(test_caller),
 	};

@@ -261,6 +261,8 @@ static enum step follow_frame(struct follower *f)
 
 	if (!mapping)
 		return STEP_NO_RULE;
+	if (mapping->object & UNWIND_PENDING)
+		return STEP_NO_MEMORY;
 	bool has_start = function_of(mapping, pc_of(f) - 1, &start_va);
 	enum step step = step_out(f, mapping);
 

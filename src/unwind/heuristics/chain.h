@@ -29,7 +29,7 @@ struct chain_place {
 struct chain {
 	enum callee first; /* whether the frame's own call entered the function */
 	bool is_whole;	   /* rules lead to the outermost frame */
-	bool is_cut;	   /* they lead to memory that cannot be read */
+	bool is_cut;	   /* they lead to unreadable memory, or an unopened object */
 	bool recurs;	   /* the function occurs in the chain again */
 	size_t against;	   /* calls that entered a function other than the one that returns there */
 	/*
