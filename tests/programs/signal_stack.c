@@ -1,8 +1,12 @@
 /*
  * signal_stack MILLISECONDS: works on for so much CPU time while a timer's signals interrupt it,
  * whose handler runs on a stack of its own and works 2 ms, 50 calls deep.  How the time divides
- * depends on the timer, so it is measured: by the thread's clock, as the process's own advances
- * only with the scheduler's ticks while such a timer runs.
+ * depends on the timer, so it is measured, by the thread's clock.
+ *
+ * The timer counts real time.  One of CPU time fires at the scheduler's ticks, which come every 4 ms
+ * on many machines: four samples later, less 12 us.  If each tick also takes the thread off its CPU
+ * for about so long, each sample is at the same place after a tick as the fourth one before it, and
+ * three of four may be in the handler, which has 2.3 of 4 ms.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +18,8 @@
 
 #define UNIT	   20000
 #define HANDLER_MS 2
+/* Not close to a multiple of a part of the samples' interval. */
+#define TIMER_US 4370
 
 static uint64_t handler_state = 1;
 static struct cpu_time handler_time;
@@ -64,15 +70,15 @@ int main(int argc, char **argv)
 	static char stack[1 << 16];
 	stack_t alternate = {.ss_sp = stack, .ss_size = sizeof(stack)};
 	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
-	struct itimerval timer = {{0, 4000}, {0, 4000}};
+	struct itimerval timer = {{0, TIMER_US}, {0, TIMER_US}};
 	double milliseconds = argc > 1 ? atof(argv[1]) : 1;
 	uint64_t x = 1;
 
 	sigaltstack(&alternate, NULL);
-	sigaction(SIGPROF, &action, NULL);
-	setitimer(ITIMER_PROF, &timer, NULL);
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &timer, NULL);
 	x = repeat(milliseconds, x);
-	setitimer(ITIMER_PROF, &(struct itimerval){0}, NULL);
+	setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
 
 	int64_t all_ns = cpu_time_used_ns(CLOCK_THREAD_CPUTIME_ID);
 	double share = (double)handler_ns / (double)all_ns;
