@@ -10,8 +10,8 @@
 static const char *const places[CAPTURE_STRAYS] = {
 	[CAPTURE_STRAY_STATIC] = "in statically linked programs",
 	[CAPTURE_STRAY_RIGHTS] =
-		"in programs that are set-uid or set-gid, have file capabilities or may "
-		"not be read (record as root, or the whole machine with -a)",
+		("in programs that are set-uid or set-gid, have file capabilities or may "
+		 "not be read (record as root, or the whole machine with -a)"),
 	[CAPTURE_STRAY_ENVIRONMENT] = "in programs started without our LD_PRELOAD",
 	[CAPTURE_STRAY_SECCOMP] = "in threads under seccomp",
 	[CAPTURE_STRAY_CLONE] = "in threads not made by pthread_create",
