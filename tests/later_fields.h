@@ -2,8 +2,8 @@
 #define SONDE_TESTS_LATER_FIELDS_H
 
 /*
- * Adds fields of every type, which no version has yet, to a message of protocol buffers and to those in
- * it, at the end and, with the first number that is free, between others.
+ * Adds fields that no version has yet, of each type, to a message of protocol buffers and to those
+ * in it.
  */
 
 #include "base/protobuf.h"

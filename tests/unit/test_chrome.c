@@ -1,6 +1,7 @@
 /*
  * Traces of Chrome: files made by hand with figures worked out here; the order of events at one
- * time, slices that overlap, files that are cut off, frames that call themselves; CPU profiles of V8.
+ * time, slices that overlap, files that are cut off, frames that call themselves; CPU profiles of
+ * V8.
  */
 #include <stdio.h>
 #include <stdlib.h>

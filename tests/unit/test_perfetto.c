@@ -112,7 +112,9 @@ TEST(test_slices)
 	strbuf_deinit(&t);
 }
 
-/* A ProcessTree names what nothing has named before it; there are more than fit in a first array. */
+/*
+ * A ProcessTree names what nothing has named before it; there are more than fit in a first array.
+ */
 TEST(test_process_tree)
 {
 	enum { TASKS = 40 };
@@ -196,7 +198,10 @@ TEST(test_clocks)
 	strbuf_deinit(&t);
 }
 
-/* Traces begin with packets of other kinds: of their configuration, of the machine, of later versions. */
+/*
+ * Traces begin with packets of other kinds: of their configuration, of the machine, of later
+ * versions.
+ */
 TEST(test_other_packets)
 {
 	struct strbuf t = {0};

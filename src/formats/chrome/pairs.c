@@ -8,9 +8,9 @@
  * those of one time, an end that fits nothing is tried again at last, for files that are not in
  * order.
  *
- * The slices of one asynchronous id are nested as those of a thread, but ids are many and short.  So
- * slices of a process and a category share lanes, as the rooms of a hotel: whatever is open at
- * once, from the first slice of an id to when none of it is open, has a lane to itself.
+ * The slices of one asynchronous id are nested as those of a thread, but ids are many and short.
+ * So slices of a process and a category share lanes: whatever is open at once, from the first slice
+ * of an id to when none of it is open, has a lane to itself.
  */
 #include "formats/chrome/reader.h"
 

@@ -5,7 +5,8 @@
  * Shared by the parts of the reader of Chrome traces; private to them and to the Perfetto reader.
  *
  * reader.c reads the file, event by event, into these tables.  pairs.c finds the ends of slices
- * that have separate ones, and lanes for asynchronous ones.  Then slices.c and samples.c make stacks.
+ * that have separate ones, and lanes for asynchronous ones.  Then slices.c and samples.c make
+ * stacks.
  */
 
 #include "base/json_reader.h"
@@ -25,7 +26,8 @@ enum { CHROME_BEGIN = -1, CHROME_END = -2 };
 
 /*
  * What stands for a pid or tid that is a text: this plus the text's string_id.  Also for the tid of
- * an asynchronous lane: CHROME_LANE plus its number.  Numbers in the file are above CHROME_NUMBER_MIN.
+ * an asynchronous lane: CHROME_LANE plus its number.  Numbers in the file are above
+ * CHROME_NUMBER_MIN.
  */
 #define CHROME_TEXT	  INT64_MIN
 #define CHROME_LANE	  (INT64_MIN + (INT64_C(1) << 40))
@@ -122,8 +124,8 @@ struct chrome {
 	struct json_reader json;
 	VEC(struct chrome_event) events;
 	/*
-	 * [event], once they are in pairs: 0, or for a beginning with a separate end: 1 + the one that
-	 * it is in, or itself.
+	 * [event], once they are in pairs: 0, or for a beginning with a separate end: 1 + the one
+	 * that it is in, or itself.
 	 */
 	uint32_t *outer;
 	VEC(struct chrome_thread) threads;
@@ -170,13 +172,13 @@ void chrome_v8_deinit(struct v8_profile *v);
 must_use struct error *chrome_build(struct chrome *c);
 void chrome_deinit(struct chrome *c);
 /*
- * Gives each beginning the duration until its end, and asynchronous slices threads.  A beginning without an end
- * stays one; ends stay, and mean nothing any more.
+ * Gives each beginning the duration until its end, and asynchronous slices threads.  A beginning
+ * without an end stays one; ends stay, and mean nothing any more.
  */
 void chrome_pair_slices(struct chrome *c);
 /*
- * Groups the numbers of the events by thread, in the file's order.  *ends: where each thread's end. Both are the
- * caller's to free.
+ * Groups the numbers of the events by thread, in the file's order.  *ends: where each thread's end.
+ * Both are the caller's to free.
  */
 uint32_t *chrome_group_events(const struct chrome *c, uint32_t **ends);
 /* Adds the slices to the builder. */

@@ -4,9 +4,10 @@
  * Slices of a thread nest by time: one that begins while others are open is in them.  Those that
  * begin together are nested by length, the longer outside.  Ends come before beginnings of the same
  * time.  A slice that ends while others that began in it go on leaves them behind: from then on,
- * these are in what is around it.  So slices that are not properly nested, because tools round times
- * or because they are not of calls, have their exact times, and so have those around them.  That
- * makes as many stacks as slices go on, so only OVERLAP_MAX do; more end with the one around them.
+ * these are in what is around it.  So slices that are not properly nested, because tools round
+ * times or because they are not of calls, have their exact times, and so have those around them.
+ * That makes as many stacks as slices go on, so only OVERLAP_MAX do; more end with the one around
+ * them.
  *
  * A zone's time becomes rows, one for each stack, thread and tick.  Without ticks, each thousandth
  * of the trace counts as one, so that views by time still work.
@@ -114,8 +115,8 @@ static int64_t end_of(const struct slices *s, uint32_t event)
 }
 
 /*
- * Fills in all beginnings: of those that are alike, separate ones first; and the ends of slices that
- * are not over at once.
+ * Fills in all beginnings: of those that are alike, separate ones first; and the ends of slices
+ * that are not over at once.
  */
 static void fill_queues(struct slices *s, const uint32_t *events, size_t count)
 {
@@ -246,8 +247,8 @@ static frame_id frame_of(struct slices *s, string_id name)
 }
 
 /*
- * Enters a slice.  One that ends at once is left at once; if it has a separate beginning, what it is
- * in may be over at this time as well.
+ * Enters a slice.  One that ends at once is left at once; if it has a separate beginning, what it
+ * is in may be over at this time as well.
  */
 static void enter(struct slices *s, uint32_t event)
 {

@@ -94,8 +94,8 @@ struct str otlp_unit(struct str unit, int64_t *scale)
 /* ---- bidding ---- */
 
 /*
- * Whether a field can be one of a message with fields up to most, which are all bytes; later versions
- * have others.  *known counts the former.
+ * Whether a field can be one of a message with fields up to most, which are all bytes; later
+ * versions have others.  *known counts the former.
  */
 static bool take_field(const struct proto_field *f, uint32_t most, size_t *known)
 {

@@ -49,7 +49,8 @@ static bool is_profile_field(const struct proto_field *f)
 
 /*
  * Whether a nested message is plausible: all contain numbers, but only samples contain lists and
- * labels, only locations contain lines.  Fields of later versions do not come alone; *later counts them.
+ * labels, only locations contain lines.  Fields of later versions do not come alone; *later counts
+ * them.
  */
 static bool is_row(const struct proto_field *field, struct cursor message, unsigned int *later)
 {
