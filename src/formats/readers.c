@@ -30,6 +30,7 @@ const struct reader *const readers[] = {
 	&reader_gperftools_cpu,
 	&reader_heap_text,
 	&reader_contention_text,
+	&reader_stack_counts,
 	&reader_speedscope,
 	&reader_chrome,
 	&reader_perfetto,

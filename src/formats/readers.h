@@ -99,6 +99,7 @@ extern const struct reader reader_gperftools_cpu;
 extern const struct reader reader_pprof;
 extern const struct reader reader_perfetto;
 extern const struct reader reader_speedscope;
+extern const struct reader reader_stack_counts;
 extern const struct reader reader_perf_data;
 extern const struct reader reader_zones;
 
