@@ -435,6 +435,50 @@ TEST(test_v8)
 	profile_destroy(p);
 }
 
+/* Before 2015: nodes in each other, whose ids may come last; lines from 1; seconds. */
+TEST(test_v8_head)
+{
+	struct profile *p = read_text(
+		"{\"head\":{\"functionName\":\"(root)\",\"hitCount\":0,\"children\":["
+		"{\"functionName\":\"a\",\"url\":\"x/a.js\",\"lineNumber\":7,\"children\":[3,"
+		"{\"functionName\":\"b\",\"lineNumber\":0,\"children\":[],\"id\":3}],"
+		"\"hitCount\":9,\"id\":2},"
+		"{\"functionName\":\"(program)\",\"id\":4}],\"id\":1},"
+		"\"startTime\":1.5,\"endTime\":1.6,"
+		"\"samples\":[2,3,4,2,1],\"timestamps\":[1500010,1500030,1500060,1500050,1500090]"
+		"}");
+
+	expect_folded(p, "time", "a 50000\na;b 30000\n");
+	function_id f = p->frames[p->stack_frame[1].i].function;
+	assert_int_equal(p->functions[f.i].line, 7);
+	assert_true(p->samples.time_ns[0] == 0);
+	profile_destroy(p);
+}
+
+/* Only hits: their part of the duration is a guess. */
+TEST(test_v8_hits)
+{
+	struct profile *p = read_text(
+		"{\"nodes\":[{\"id\":1,\"callFrame\":{\"functionName\":\"(root)\"},"
+		"\"hitCount\":1,\"children\":[2,3]},"
+		"{\"id\":2,\"callFrame\":{\"functionName\":\"a\"},\"hitCount\":3,\"children\":[4]},"
+		"{\"id\":3,\"callFrame\":{\"functionName\":\"(program)\"},\"hitCount\":2},"
+		"{\"id\":4,\"callFrame\":{\"functionName\":\"b\"},\"hitCount\":4}],"
+		"\"startTime\":1000,\"endTime\":6000}");
+
+	expect_folded(p, "time", "a 1500000\n(program) 1000000\na;b 2000000\n");
+	expect_note(p, NOTE_GUESSED, 10, "no times in the file");
+	assert_int_equal(p->stats.counted, 9);
+	profile_destroy(p);
+
+	p = read_text("{\"head\":{\"functionName\":\"(root)\",\"id\":1,\"children\":["
+		      "{\"functionName\":\"a\",\"id\":2,\"hitCount\":3},"
+		      "{\"functionName\":\"b\",\"id\":3,\"hitCount\":-1}]}}");
+	expect_folded(p, "samples", "a 3\n");
+	assert_int_equal(p->note_count, 0);
+	profile_destroy(p);
+}
+
 /* Children that no node lists: the tree is what it is without them. */
 TEST(test_v8_children)
 {
@@ -544,6 +588,8 @@ int main(void)
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_v8),
+		cmocka_unit_test(test_v8_head),
+		cmocka_unit_test(test_v8_hits),
 		cmocka_unit_test(test_v8_children),
 		cmocka_unit_test(test_v8_chunks),
 		cmocka_unit_test(test_own),

@@ -548,7 +548,15 @@ static void read_object(struct chrome *c)
 		else
 			(void)chrome_v8_member(c, &v8, &c->json, key);
 	}
-	if (v8.samples.count) {
+	if (v8.has_times && v8.deltas.count)
+		v8.start = v8.deltas.data[0];
+	else if (v8.is_old)
+		v8.start = v8.start_of_old;
+	c->are_hits = v8.samples.count == 0 && chrome_v8_hits(&v8) && c->events.count == 0 &&
+		      c->samples.count == 0 && c->v8.count == 0;
+	if (c->are_hits) {
+		vec_push(&c->v8, v8);
+	} else if (v8.samples.count) {
 		v8.thread = chrome_thread_at(c, 0, 0);
 		c->threads.data[v8.thread].is_used = true;
 		vec_push(&c->v8, v8);
@@ -579,6 +587,13 @@ static void add_metrics(struct chrome *c)
 	bool has_time = c->samples.count || has_v8_samples(c);
 
 	c->samples_metric = c->time_metric = c->zone_metric = SIZE_MAX;
+	if (c->are_hits) {
+		bool has_duration = chrome_v8_duration(&c->v8.data[0]) > 0;
+
+		(void)add_metric(c, has_duration ? STR("time") : STR("samples"),
+			has_duration ? STR("ns") : STR("count"));
+		return;
+	}
 	if (has_time && c->has_weights && own.size)
 		c->time_metric = add_metric(c, own, unit);
 	else if (has_time)
@@ -723,7 +738,7 @@ static void add_notes(struct chrome *c)
 struct error *chrome_build(struct chrome *c)
 {
 	if (c->events.count == 0 && c->samples.count == 0 && c->ticks.count == 0 &&
-		!has_v8_samples(c)) {
+		!has_v8_samples(c) && !c->are_hits) {
 		struct error *err = json_error(&c->json);
 		return err ? err
 			   : error_new(ERROR_INPUT,
@@ -798,6 +813,8 @@ static int chrome_bid(const uint8_t *data, size_t size)
 	if (text_contains(start, "\"traceEvents\""))
 		return 85;
 	if (text_contains(start, "\"nodes\"") && text_contains(start, "\"callFrame\""))
+		return 85;
+	if (text_contains(start, "\"head\"") && text_contains(start, "\"functionName\""))
 		return 85;
 	return text_contains(start, "\"ph\"") && text_contains(start, "\"ts\"") ? 40 : 0;
 }

@@ -102,6 +102,7 @@ struct v8_node {
 	uint64_t parent; /* its id; UINT64_MAX: none */
 	string_id name, file;
 	uint32_t line;
+	int64_t hits; /* samples in the node itself, if the profile says so */
 	stack_id stack;
 	uint8_t state; /* as above */
 	uint8_t kind;
@@ -111,11 +112,16 @@ struct v8_node {
 struct v8_profile {
 	uint64_t key;
 	uint32_t thread;
-	int64_t start; /* ns */
+	int64_t start, end; /* ns; the end is 0 if unknown */
+	/* The same if they are in seconds, as in old profiles, which have a `head`. */
+	int64_t start_of_old, end_of_old;
+	bool is_old;
+	bool has_times; /* samples have times instead of deltas */
 	VEC(struct v8_node) nodes;
+	VEC(uint32_t) open;    /* nodes of a `head` being read, outermost first */
 	struct map ids;	       /* of nodes */
 	VEC(uint32_t) samples; /* ids */
-	VEC(int64_t) deltas;   /* ns */
+	VEC(int64_t) deltas;   /* ns; or the times of samples */
 };
 
 struct chrome {
@@ -140,6 +146,7 @@ struct chrome {
 			         the one before */
 	int64_t last_pid, last_tid;
 	bool is_ours;
+	bool are_hits;		/* the only V8 profile has counts by node, and no samples */
 	bool has_weights;	/* samples have their own weights */
 	string_id metric, unit; /* of these weights */
 	/* Returns the stack of a sample's frame; NULL: frames are in `stackFrames`. */
@@ -166,6 +173,10 @@ struct v8_profile *chrome_v8_at(struct chrome *c, uint64_t key, uint32_t thread)
 /* Reads a member of a .cpuprofile, of `cpuProfile`, or of `data` in events; true if it was one. */
 bool chrome_v8_member(
 	struct chrome *c, struct v8_profile *v, struct json_reader *r, struct str key);
+/* How many samples its nodes count; 0: none, or the profile does not say it. */
+int64_t chrome_v8_hits(const struct v8_profile *v);
+/* How long it took, if its samples are only counted; 0: unknown. */
+int64_t chrome_v8_duration(const struct v8_profile *v);
 void chrome_v8_deinit(struct v8_profile *v);
 
 /* Builds the profile; also used by the Perfetto reader. */

@@ -7,7 +7,9 @@
  * V8's CPU profiles: a .cpuprofile file, or in the events of a trace, whole or in chunks.  A call
  * tree, the node of each sample, and the time between samples.
  *
- * Source: the DevTools protocol's domain Profiler.  V8's own work is at the tree's root, not where
+ * Source: the DevTools protocol's domain Profiler.  Before 2015 it had the call tree as nested nodes
+ * below `head`, lines that count from 1, seconds, and `timestamps`.  Profiles may lack samples, and
+ * have only each node's number of hits.  V8's own work is at the tree's root, not where
  * it happened: as in DevTools, "(program)" and "(garbage collector)" go on top of the previous
  * stack.
  */
@@ -182,6 +184,7 @@ void chrome_v8_deinit(struct v8_profile *v)
 	vec_deinit(&v->nodes);
 	vec_deinit(&v->samples);
 	vec_deinit(&v->deltas);
+	vec_deinit(&v->open);
 	map_deinit(&v->ids);
 }
 
@@ -197,23 +200,38 @@ static uint32_t node_at(struct chrome *c, struct v8_profile *v, uint64_t id)
 	return at;
 }
 
-/* Reads functionName, url, and lineNumber, which counts from 0. */
+/* Reads functionName, url, and lineNumber, which counts from `first`. */
+static void read_function(struct chrome *c, struct json_reader *r, struct str key, int64_t first,
+	struct v8_node *node)
+{
+	struct str text;
+	int64_t line;
+
+	if (str_equal(key, STR("functionName")) && json_string(r, &text))
+		node->name = builder_string(c->builder, text);
+	else if (str_equal(key, STR("url")) && json_string(r, &text))
+		node->file = builder_string(c->builder, text);
+	else if (str_equal(key, STR("lineNumber")) && json_int(r, &line) && line >= first &&
+		 line < UINT32_MAX)
+		node->line = (uint32_t)(line - first + 1);
+}
+
 static void read_call_frame(struct chrome *c, struct json_reader *r, struct v8_node *node)
 {
-	struct str key, text;
-	int64_t line;
+	struct str key;
 
 	if (!json_object(r))
 		return;
-	while (json_key(r, &key)) {
-		if (str_equal(key, STR("functionName")) && json_string(r, &text))
-			node->name = builder_string(c->builder, text);
-		else if (str_equal(key, STR("url")) && json_string(r, &text))
-			node->file = builder_string(c->builder, text);
-		else if (str_equal(key, STR("lineNumber")) && json_int(r, &line) && line >= 0 &&
-			 line < UINT32_MAX)
-			node->line = (uint32_t)line + 1;
-	}
+	while (json_key(r, &key))
+		read_function(c, r, key, 0, node);
+}
+
+static void read_hits(struct json_reader *r, struct v8_node *node)
+{
+	int64_t hits;
+
+	if (json_int(r, &hits) && hits > 0)
+		node->hits = hits;
 }
 
 static void name_node(struct chrome *c, struct v8_node *node)
@@ -269,6 +287,8 @@ static void read_node(struct chrome *c, struct v8_profile *v, struct json_reader
 			node.parent = (uint64_t)child;
 		else if (str_equal(key, STR("callFrame")))
 			read_call_frame(c, r, &node);
+		else if (str_equal(key, STR("hitCount")))
+			read_hits(r, &node);
 		else if (str_equal(key, STR("children")))
 			children = r->at;
 	}
@@ -286,6 +306,98 @@ static void read_node(struct chrome *c, struct v8_profile *v, struct json_reader
 			if (json_int(&list, &child))
 				add_child(c, v, (uint64_t)id, (uint64_t)child);
 	json_reader_deinit(&list);
+}
+
+/* Nodes of a `head` are known by their places, as ids of other nodes may come later. */
+#define HEAD_NODE (UINT64_C(1) << 63)
+
+/* Adds a node below the innermost open one. */
+static void open_node(struct chrome *c, struct v8_profile *v)
+{
+	uint64_t parent = v->open.count ? HEAD_NODE | v->open.data[v->open.count - 1] : UINT64_MAX;
+	uint32_t at = node_at(c, v, HEAD_NODE | v->nodes.count);
+
+	vec_push(&v->open, at);
+	v->nodes.data[at].parent = parent;
+}
+
+/* Reads a member of the innermost open node; true: its children come next. */
+static bool read_open_node(
+	struct chrome *c, struct v8_profile *v, struct json_reader *r, struct str key, uint32_t at)
+{
+	struct v8_node *node = &v->nodes.data[at];
+	int64_t id;
+	bool is_new;
+
+	if (str_equal(key, STR("children")))
+		return json_array(r);
+	if (str_equal(key, STR("id")) && json_int(r, &id)) {
+		(void)map_at(&v->ids, (uint64_t)id, 0, at, &is_new);
+		builder_charge(c->builder, MAP_ENTRY_BYTES);
+	} else if (str_equal(key, STR("hitCount"))) {
+		read_hits(r, node);
+	} else {
+		read_function(c, r, key, 1, node);
+	}
+	return false;
+}
+
+/* Reads `head`, a tree of nodes in each other, which may be deep. */
+static void read_head(struct chrome *c, struct v8_profile *v, struct json_reader *r)
+{
+	bool in_children = false;
+	struct str key;
+
+	v->is_old = true;
+	if (!json_object(r))
+		return;
+	open_node(c, v);
+	while (v->open.count) {
+		uint32_t at = v->open.data[v->open.count - 1];
+
+		if (in_children && json_element(r)) {
+			if (json_object(r)) {
+				open_node(c, v);
+				in_children = false;
+			}
+		} else if (in_children) {
+			in_children = false;
+		} else if (json_key(r, &key)) {
+			in_children = read_open_node(c, v, r, key, at);
+		} else {
+			name_node(c, &v->nodes.data[at]);
+			v->open.count--;
+			in_children = v->open.count > 0;
+		}
+	}
+}
+
+/* Reads a time in µs, and the same in seconds. */
+static void read_time(struct json_reader *r, int64_t *time, int64_t *time_of_old)
+{
+	struct json_mark mark = json_mark(r);
+
+	(void)json_decimal(r, 9, time_of_old);
+	json_return(r, &mark);
+	(void)json_decimal(r, 3, time);
+}
+
+int64_t chrome_v8_hits(const struct v8_profile *v)
+{
+	int64_t hits = 0;
+
+	for (size_t i = 0; i < v->nodes.count; i++)
+		if (__builtin_add_overflow(hits, v->nodes.data[i].hits, &hits))
+			return 0;
+	return hits;
+}
+
+int64_t chrome_v8_duration(const struct v8_profile *v)
+{
+	int64_t start = v->is_old ? v->start_of_old : v->start, duration;
+	int64_t end = v->is_old ? v->end_of_old : v->end;
+
+	return __builtin_sub_overflow(end, start, &duration) || duration < 0 ? 0 : duration;
 }
 
 static void read_numbers(
@@ -314,10 +426,17 @@ bool chrome_v8_member(struct chrome *c, struct v8_profile *v, struct json_reader
 				read_node(c, v, r);
 	} else if (str_equal(key, STR("samples"))) {
 		read_numbers(c, v, r, true);
-	} else if (str_equal(key, STR("timeDeltas"))) {
+	} else if (str_equal(key, STR("timeDeltas")) && !v->has_times) {
 		read_numbers(c, v, r, false);
+	} else if (str_equal(key, STR("timestamps")) && v->deltas.count == 0) {
+		v->has_times = true;
+		read_numbers(c, v, r, false);
+	} else if (str_equal(key, STR("head"))) {
+		read_head(c, v, r);
 	} else if (str_equal(key, STR("startTime"))) {
-		(void)json_decimal(r, 3, &v->start);
+		read_time(r, &v->start, &v->start_of_old);
+	} else if (str_equal(key, STR("endTime"))) {
+		read_time(r, &v->end, &v->end_of_old);
 	} else if (str_equal(key, STR("cpuProfile"))) {
 		if (json_object(r))
 			while (json_key(r, &key))
@@ -408,20 +527,26 @@ static stack_id move_to(struct chrome *c, struct v8_profile *v, struct current *
 	return now->on_top[now->count++];
 }
 
+/* The time of a sample, if the one before was at `at`. */
+static int64_t sample_time(const struct v8_profile *v, size_t i, int64_t at)
+{
+	int64_t time;
+
+	if (i >= v->deltas.count)
+		return at;
+	if (v->has_times)
+		return v->deltas.data[i];
+	return __builtin_add_overflow(at, v->deltas.data[i], &time) ? at : time;
+}
+
 /* A sample lasts until the next one; time that runs backwards counts as 0. */
 static void add_profile(struct chrome *c, struct v8_profile *v)
 {
 	struct current now = {0};
-	int64_t at = v->start, latest;
+	int64_t at = sample_time(v, 0, v->start), latest = at;
 
-	if (v->deltas.count && __builtin_add_overflow(at, v->deltas.data[0], &at))
-		at = v->start;
-	latest = at;
 	for (size_t i = 0; i < v->samples.count; i++) {
-		int64_t next = at;
-		if (i + 1 < v->samples.count && i + 1 < v->deltas.count &&
-			__builtin_add_overflow(at, v->deltas.data[i + 1], &next))
-			next = at;
+		int64_t next = i + 1 < v->samples.count ? sample_time(v, i + 1, at) : at;
 		stack_id stack = move_to(c, v, &now, v->samples.data[i]);
 		int64_t begin = at > latest ? at : latest, end = next > begin ? next : begin;
 		if (stack.i)
@@ -431,8 +556,30 @@ static void add_profile(struct chrome *c, struct v8_profile *v)
 	}
 }
 
+/* Without samples, each hit took the same part of the time. */
+static void add_hits(struct chrome *c, struct v8_profile *v)
+{
+	int64_t hits = chrome_v8_hits(v), duration = chrome_v8_duration(v);
+
+	for (uint32_t i = 0; i < v->nodes.count; i++) {
+		struct v8_node *node = &v->nodes.data[i];
+		stack_id stack = {0};
+
+		if (node->hits == 0 || node->kind == NODE_IGNORED)
+			continue;
+		stack = v8_stack_of(c, v, i);
+		c->weight[0] =
+			duration ? (int64_t)((__int128)node->hits * duration / hits) : node->hits;
+		builder_weight(c->builder, stack, c->weight, (uint64_t)node->hits);
+	}
+	if (duration)
+		builder_note(c->builder, NOTE_GUESSED, (uint64_t)hits,
+			"samples have no times in the file: each counts as the same part of the "
+			"profile's duration");
+}
+
 void chrome_add_v8(struct chrome *c)
 {
 	for (size_t i = 0; i < c->v8.count; i++)
-		add_profile(c, &c->v8.data[i]);
+		(c->are_hits ? add_hits : add_profile)(c, &c->v8.data[i]);
 }
