@@ -185,7 +185,7 @@ static int hex_value(char c)
 /* Characters that escape_folded may write as \xNN; only these are read back. */
 static bool is_folded_escape(unsigned char c)
 {
-	return c <= ' ' || c >= 0x7f || strchr("#0123456789;\\`", c);
+	return c <= ' ' || c >= 0x7f || strchr("#123456789;\\`", c);
 }
 
 /*
@@ -216,7 +216,9 @@ static size_t folded_escape(struct str s, uint32_t *c, bool *is_byte)
 /* Unlike in text for people, each byte can be restored. */
 static void rule_folded(struct strbuf *out, int32_t c, struct str bytes)
 {
-	if (c < 0 || c == ';' || c == '`' || c == '\\')
+	if (c == '`')
+		strbuf_add(out, STR("``"));
+	else if (c < 0 || c == ';' || c == '\\')
 		strbuf_printf(out, "\\x%02x", (unsigned char)bytes.data[0]);
 	else if (c >= 0x80 && is_control(c))
 		strbuf_printf(out, "\\u{%04x}", (unsigned int)c);
@@ -230,19 +232,15 @@ static bool continues_word(char c)
 	       (unsigned char)c >= 0x80;
 }
 
-/*
- * The number of characters after a '`' if it is part of a .NET name, "List`1" or "Select``2": its
- * arity, which no word continues; else 0.
- */
-static size_t arity_size(struct str after)
+/* Whether a single '`' with this after it is part of a .NET name, "List`1": before its arity. */
+static bool begins_arity(struct str after)
 {
-	size_t first = after.size && after.data[0] == '`', i = first;
+	size_t i = 0;
 
 	while (i < after.size && char_is_digit(after.data[i]))
 		i++;
-	if (i == first || i > first + 3 || after.data[first] == '0')
-		return 0;
-	return i < after.size && continues_word(after.data[i]) ? 0 : i;
+	return i > 0 && i <= 3 && after.data[0] != '0' &&
+	       (i == after.size || !continues_word(after.data[i]));
 }
 
 size_t folded_module_size(struct str frame)
@@ -253,49 +251,38 @@ size_t folded_module_size(struct str frame)
 		if (tick == NULL)
 			return 0;
 		i = (size_t)(tick - frame.data);
-		size_t arity = arity_size((struct str){tick + 1, frame.size - i - 1});
-		if (arity == 0)
+		if (i + 1 < frame.size && tick[1] == '`')
+			i++;
+		else if (!begins_arity((struct str){tick + 1, frame.size - i - 1}))
 			return i + 1 < frame.size ? i : 0;
-		i += arity;
 	}
 	return 0;
 }
 
-/* Which '`' are escaped. */
-enum folded_ticks { TICKS_NONE, TICKS_THAT_SPLIT, TICKS_ALL };
-
-/* Writes the '`' or '\\' at the start of s; returns the size of what is done. */
-static size_t add_folded_mark(struct strbuf *out, struct str s, enum folded_ticks ticks)
-{
-	size_t arity = 0;
-	bool is_byte, is_escaped;
-	uint32_t c;
-
-	if (s.data[0] == '`') {
-		arity = arity_size((struct str){s.data + 1, s.size - 1});
-		is_escaped = ticks == TICKS_ALL || (ticks == TICKS_THAT_SPLIT && arity == 0);
-	} else {
-		is_escaped = folded_escape(s, &c, &is_byte) > 0;
-	}
-	if (is_escaped)
-		rule_folded(out, s.data[0], s);
-	else
-		strbuf_add(out, (struct str){s.data, arity + 1});
-	return is_escaped ? 1 : arity + 1;
-}
-
-static void add_folded(struct strbuf *out, struct str s, enum folded_ticks ticks)
+static void add_folded(struct strbuf *out, struct str s)
 {
 	while (s.size) {
-		size_t i = 0;
+		const char *slash = memchr(s.data, '\\', s.size);
+		size_t i = slash ? (size_t)(slash - s.data) : s.size;
+		bool is_byte;
+		uint32_t c;
 
-		while (i < s.size && s.data[i] != '`' && s.data[i] != '\\')
-			i++;
-		escape(out, (struct str){s.data, i}, ";;", rule_folded);
-		if (i < s.size)
-			i += add_folded_mark(out, (struct str){s.data + i, s.size - i}, ticks);
+		escape(out, (struct str){s.data, i}, "`;", rule_folded);
 		s = (struct str){s.data + i, s.size - i};
+		if (s.size == 0)
+			break;
+		strbuf_add(out, folded_escape(s, &c, &is_byte) ? STR("\\x5c") : STR("\\"));
+		s = (struct str){s.data + 1, s.size - 1};
 	}
+}
+
+/* Writes a load object and its '`', which no other may precede. */
+static void add_folded_module(struct strbuf *out, struct str module)
+{
+	bool has_tick = str_ends_with(module, STR("`"));
+
+	add_folded(out, (struct str){module.data, module.size - has_tick});
+	strbuf_add(out, has_tick ? STR("\\x60`") : STR("`"));
 }
 
 static bool is_blank(struct str s)
@@ -309,23 +296,22 @@ static bool is_blank(struct str s)
 void escape_folded(struct strbuf *out, struct str name, struct str module, bool with_module)
 {
 	bool has_module = with_module && !is_blank(module);
-	enum folded_ticks ticks = has_module ? TICKS_NONE : TICKS_THAT_SPLIT;
 
-	if (has_module) {
-		add_folded(out, module, TICKS_ALL);
-		strbuf_add_char(out, '`');
-	}
+	if (has_module)
+		add_folded_module(out, module);
 	if (name.size == 0) {
 		strbuf_add(out, STR("[unknown]"));
 		return;
 	}
-	/* A blank frame would be unknown, and a number after a module's '`' an arity. */
-	if (is_blank(name) ||
-		(has_module && (char_is_digit(name.data[0]) || name.data[0] == '`'))) {
+	/*
+	 * A blank frame would be unknown; behind a module's '`', a number would be an arity, and
+	 * another '`' would be one with it.
+	 */
+	if (is_blank(name) || (has_module && memchr("123456789`", name.data[0], 10))) {
 		strbuf_printf(out, "\\x%02x", (unsigned char)name.data[0]);
 		name = (struct str){name.data + 1, name.size - 1};
 	}
-	add_folded(out, name, ticks);
+	add_folded(out, name);
 }
 
 void escape_folded_first(struct strbuf *out, struct str frame)
@@ -337,27 +323,31 @@ void escape_folded_first(struct strbuf *out, struct str frame)
 	strbuf_add(out, (struct str){frame.data + is_comment, frame.size - is_comment});
 }
 
+/* What the '`' or '\\' at the start of s stands for; returns its size. */
+static size_t take_folded_mark(struct strbuf *out, struct str s)
+{
+	uint32_t c = (unsigned char)s.data[0];
+	bool is_byte = true;
+	size_t size = str_starts_with(s, STR("``")) ? 2 : folded_escape(s, &c, &is_byte);
+
+	if (is_byte)
+		strbuf_add_char(out, (char)(size ? c : (unsigned char)s.data[0]));
+	else
+		utf8_add(out, c);
+	return size ? size : 1;
+}
+
 void unescape_folded(struct strbuf *out, struct str text)
 {
 	while (text.size) {
-		const char *slash = memchr(text.data, '\\', text.size);
-		size_t plain = slash ? (size_t)(slash - text.data) : text.size, size;
-		uint32_t c = '\\';
-		bool is_byte = true;
+		size_t i = 0;
 
-		strbuf_add(out, (struct str){text.data, plain});
-		text = (struct str){text.data + plain, text.size - plain};
-		if (text.size == 0)
-			break;
-		size = folded_escape(text, &c, &is_byte);
-		if (size == 0)
-			strbuf_add_char(out, '\\');
-		else if (is_byte)
-			strbuf_add_char(out, (char)c);
-		else
-			utf8_add(out, c);
-		size += size == 0;
-		text = (struct str){text.data + size, text.size - size};
+		while (i < text.size && text.data[i] != '`' && text.data[i] != '\\')
+			i++;
+		strbuf_add(out, (struct str){text.data, i});
+		if (i < text.size)
+			i += take_folded_mark(out, (struct str){text.data + i, text.size - i});
+		text = (struct str){text.data + i, text.size - i};
 	}
 }
 

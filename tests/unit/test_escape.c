@@ -94,14 +94,15 @@ TEST(folded)
 	expect(folded_name, STR("a;b"), "a\\x3bb");
 	expect(folded_name, STR("a\r\nb"), "a\\x0d\\x0ab");
 	expect(folded_name, STR("operator new(unsigned long)"), "operator new(unsigned long)");
-	expect(folded_name, STR("a`b"), "a\\x60b");
-	expect(folded_name, STR("List`1[X]"), "List`1[X]");
+	expect(folded_name, STR("a`b"), "a``b");
+	expect(folded_name, STR("List`1[X]"), "List``1[X]");
 	expect(folded_name, STR("\\x3b\\x41"), "\\x5cx3b\\x41");
 	expect(folded_name, STR("  "), "\\x20 ");
 	expect(folded_name, STR(""), "[unknown]");
-	expect(folded_alone, STR("a`;"), "a\\x60\\x3b");
-	expect(folded_both, STR("a`;"), "a\\x60b`a`\\x3b");
-	expect(folded_both, STR(""), "a\\x60b`[unknown]");
+	expect(folded_alone, STR("a`;"), "a``\\x3b");
+	expect(folded_both, STR("a`;"), "a``b`a``\\x3b");
+	expect(folded_both, STR("`a"), "a``b`\\x60a");
+	expect(folded_both, STR(""), "a``b`[unknown]");
 	expect(escape_folded_first, STR("#1"), "\\x231");
 	expect(escape_folded_first, STR("a#"), "a#");
 }

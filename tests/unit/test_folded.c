@@ -164,11 +164,11 @@ TEST(load_objects)
 	assert_int_equal(p->functions[5].object.i, NO_ID);
 	assert_string_equal(profile_string(p, p->functions[6].name).data, "a`b");
 	char *plain = write_text(p, false);
-	assert_string_equal(plain, "main;malloc 1\nx 1\n\\x60y 1\nz\\x60 1\nmalloc 1\na\\x60b 1\n");
+	assert_string_equal(plain, "main;malloc 1\nx 1\n``y 1\nz`` 1\nmalloc 1\na``b 1\n");
 	free(plain);
 	char *with = write_text(p, true);
 	assert_string_equal(with, "app`main;libc.so.6`malloc 1\n[kernel.kallsyms]`x 1\n"
-				  "\\x60y 1\nz\\x60 1\nmalloc 1\nm`a`b 1\n");
+				  "``y 1\nz`` 1\nmalloc 1\nm`a``b 1\n");
 	free(with);
 	profile_destroy(p);
 }
@@ -465,6 +465,15 @@ static void expect_names_back(const struct str *names, size_t count, const char 
 	profile_destroy(q);
 }
 
+/* A '`' before a .NET type's arity ends no load object, nor does a doubled one. */
+TEST(ticks_of_names)
+{
+	expect_text(STR("Dict`2[A,B].Try(!0) 1\nIt`1[X]::get() 1\na``b 1\nlib.dll`List`1[X] 1\n"
+			"a`0x40 1\na`1b 1\na`1234 1\n"),
+		"Dict``2[A,B].Try(!0) 1\nIt``1[X]::get() 1\na``b 1\nlib.dll`List``1[X] 1\n"
+		"a`0x40 1\na`\\x31b 1\na`\\x31234 1\n");
+}
+
 TEST(any_name_comes_back)
 {
 	const struct str names[] = {STR("a;b c\nd"), STR(" "), STR("  x "), STR("#c"), STR("[x]"),
@@ -559,6 +568,7 @@ int main(void)
 		cmocka_unit_test(deep_stacks),
 		cmocka_unit_test(prefixes),
 		cmocka_unit_test(random_texts),
+		cmocka_unit_test(ticks_of_names),
 		cmocka_unit_test(any_name_comes_back),
 		cmocka_unit_test(random_names_come_back),
 		cmocka_unit_test(write_and_read_again),

@@ -205,7 +205,7 @@ static bool is_skipped(struct str line)
 /* A part of a frame without its escapes, which is in buffer if it has any. */
 static struct str unescaped(struct str text, struct strbuf *buffer)
 {
-	if (memchr(text.data, '\\', text.size) == NULL)
+	if (!memchr(text.data, '\\', text.size) && !memchr(text.data, '`', text.size))
 		return text;
 	strbuf_clear(buffer);
 	unescape_folded(buffer, text);
