@@ -234,7 +234,7 @@ static struct error *set_from_file(void *context, const char *name, const char *
 		return error_new(ERROR_USAGE, "%s %s", name,
 			value ? "has no value" : "needs a value: name = value");
 	if (row->value == VALUE_CHOICE)
-		err = option_check(row, value);
+		err = option_check(row, &value);
 	if (!err && value)
 		value = arena_str(target->request->arena, str_from(value)).data;
 	if (!err)

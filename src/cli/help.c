@@ -124,5 +124,7 @@ void help_overview(void)
 	printf("\n"
 	       "  sonde help COMMAND     what a command does, and its options\n"
 	       "  sonde --version        the version of this program\n\n"
+	       "Long options, and values that are one of a list, can be cut short as long as\n"
+	       "no other begins so; such values can be in any case: --coll dir, --clock V.\n\n"
 	       "To begin: sonde run ./your-program\n");
 }

@@ -3,8 +3,8 @@
  *
  * One pass over argv.  Operands are moved to its front in place, which is safe because the write
  * position is never after the read position.  getopt_long(3) is not used: its tables have no help
- * texts and values, its messages suggest no nearest name, and with its abbreviations, every new
- * option could change the meaning of existing scripts.
+ * texts and values, and its messages suggest no nearest name.  As with it, a long option may be cut
+ * short as long as no other begins so.
  */
 
 #include "cli/options.h"
@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/nearest.h"
@@ -19,7 +20,10 @@
 #include "cli/help.h"
 #include "cli/message.h"
 #include "cli/perf_habits.h"
+#include "formats/readers.h"
+#include "formats/writers.h"
 #include "session/values.h"
+#include "view/formats.h"
 
 /* From common_rows; a command's own ids are passed only to its set function. */
 enum { OPTION_HELP };
@@ -65,6 +69,27 @@ static const struct option_row *row_find(
 	return NULL;
 }
 
+/* The only option that begins with the name; NULL: none, or several, which are then in *names. */
+static const struct option_row *row_begun(
+	const struct command *self, struct str name, struct strbuf *names)
+{
+	const struct option_row *found = NULL;
+	const struct option_group *g;
+	size_t count = 0;
+
+	for (size_t i = 0; name.size && (g = options_group(self, i)) != NULL; i++) {
+		for (const struct option_row *row = g->rows; option_row_exists(row); row++) {
+			if (!str_starts_with(str_from(row->long_name), name))
+				continue;
+			strbuf_printf(names, "%s--%s", count++ ? ", " : "", row->long_name);
+			found = row;
+		}
+	}
+	if (count < 2)
+		strbuf_clear(names);
+	return count == 1 ? found : NULL;
+}
+
 static struct error *unknown_long(const struct command *self, struct str name)
 {
 	const struct option_group *g;
@@ -85,6 +110,27 @@ static struct error *unknown_long(const struct command *self, struct str name)
 		self->name);
 }
 
+/* Finds the option of that name, or of that beginning.  What perf calls so is not begun here. */
+static struct error *find_long(
+	const struct command *self, struct str name, const struct option_row **row)
+{
+	struct strbuf names = {0};
+	struct error *err = NULL;
+
+	*row = row_find(self, 0, name);
+	if (*row)
+		return NULL;
+	if (perf_habit(self->name, 0, name) == NULL)
+		*row = row_begun(self, name, &names);
+	if (*row == NULL && names.size)
+		err = error_new(ERROR_USAGE, "ambiguous option '--%.*s': it may be %s",
+			STR_ARG(name), names.data);
+	else if (*row == NULL)
+		err = unknown_long(self, name);
+	strbuf_deinit(&names);
+	return err;
+}
+
 static struct error *unknown_short(const struct command *self, char letter, const char *argument)
 {
 	const char *habit = perf_habit(self->name, letter, (struct str){0});
@@ -93,6 +139,32 @@ static struct error *unknown_short(const struct command *self, char letter, cons
 		return error_new(ERROR_USAGE, "-%c is perf's option: %s", letter, habit);
 	return error_new(ERROR_USAGE, "unknown option '-%c' in '%s'; see 'sonde help %s'", letter,
 		argument, self->name);
+}
+
+static bool is_other_case(const char *name, const char *text)
+{
+	return name && strcasecmp(name, text) == 0;
+}
+
+/*
+ * The name of the format that is meant, of those that views write, too, if it is written; or the
+ * text itself, which the command then refuses.
+ */
+static const char *format_named(enum option_value kind, const char *text)
+{
+	const struct choices tables[] = {CHOICES_POINTERS(readers), CHOICES_POINTERS(writers)};
+	bool is_written = kind == VALUE_WRITER, several, also_several = false;
+	const char *name = choice_named(tables[is_written], text, &several), *drawn = NULL;
+
+	if (is_written)
+		drawn = choice_named((struct choices)CHOICES(formats), text, &also_several);
+	if (is_other_case(name, text))
+		return name;
+	if (is_other_case(drawn, text))
+		return drawn;
+	if (several || also_several || (name && drawn && strcmp(name, drawn) != 0))
+		return text;
+	return name ? name : drawn ? drawn : text;
 }
 
 /* value is NULL for flags; name is the option as typed, for messages. */
@@ -106,7 +178,9 @@ static struct error *apply(
 		return NULL;
 	}
 	if (row->value == VALUE_CHOICE)
-		err = option_check(row, value);
+		err = option_check(row, &value);
+	if (row->value == VALUE_READER || row->value == VALUE_WRITER)
+		value = format_named(row->value, value);
 	if (!err)
 		err = p->set(p->context, row->id, value);
 	return err ? error_prefix(err, "%s", name) : NULL;
@@ -144,13 +218,13 @@ static struct error *parse_long(struct parser *p, const char *argument)
 	const char *equals = strchr(argument, '=');
 	size_t size = equals ? (size_t)(equals - argument) : strlen(argument);
 	struct str name = {argument + 2, size - 2};
-	const struct option_row *row = row_find(p->command, 0, name);
+	const struct option_row *row;
 	const char *value = equals ? equals + 1 : NULL;
-	struct error *err = NULL;
+	struct error *err = find_long(p->command, name, &row);
 	char *spelled;
 
-	if (!row)
-		return unknown_long(p->command, name);
+	if (err)
+		return err;
 	spelled = xstrndup(argument, size);
 	if (row->value == VALUE_NONE && value)
 		err = error_new(ERROR_USAGE, "%s takes no value", spelled);

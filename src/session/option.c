@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/nearest.h"
 
@@ -38,25 +39,56 @@ int choice_find(const char *text, struct choices choices)
 	return (int)i;
 }
 
-struct error *option_check(const struct option_row *row, const char *value)
+/* Whether a choice begins with the text, in any case. */
+static bool choice_begins(const char *choice, const char *text)
+{
+	size_t size = strlen(text);
+
+	return size && strncasecmp(choice, text, size) == 0;
+}
+
+const char *choice_named(struct choices choices, const char *text, bool *several)
+{
+	const char *name, *same = NULL, *longer = NULL;
+
+	*several = false;
+	for (size_t i = 0; (name = choice_name(choices, i)) != NULL; i++) {
+		if (choice_is(text, name))
+			return name;
+		if (strcasecmp(name, text) == 0)
+			same = name;
+		if (!choice_begins(name, text) || name[strlen(name) - 1] == ':')
+			continue;
+		*several |= longer != NULL;
+		longer = name;
+	}
+	if (same)
+		*several = false;
+	return same ? same : *several ? NULL : longer;
+}
+
+/* Adds ", NAME" to a list. */
+static void list_add(struct strbuf *list, const char *name)
+{
+	strbuf_printf(list, "%s%s", list->size ? ", " : "", name);
+}
+
+static struct error *invalid_choice(struct choices choices, const char *value, bool is_ambiguous)
 {
 	struct strbuf all = {0};
 	struct error *err;
 	struct nearest n;
 	const char *name;
 
-	if (row->value != VALUE_CHOICE)
-		return NULL;
 	nearest_init(&n, str_from(value));
-	for (size_t i = 0; (name = choice_name(row->choices, i)) != NULL; i++) {
-		if (choice_is(value, name)) {
-			strbuf_deinit(&all);
-			return NULL;
-		}
+	for (size_t i = 0; (name = choice_name(choices, i)) != NULL; i++) {
 		nearest_offer(&n, str_from(name));
-		strbuf_printf(&all, "%s%s", i ? ", " : "", name);
+		if (!is_ambiguous || choice_begins(name, value))
+			list_add(&all, name);
 	}
-	if (n.best.size)
+	if (is_ambiguous)
+		err = error_new(ERROR_USAGE, "ambiguous value '%s': it may be %s", value, all.data);
+	else if (n.best.size)
 		err = error_new(ERROR_USAGE,
 			"invalid value '%s': expected one of %s; did you mean '%.*s'?", value,
 			all.data, STR_ARG(n.best));
@@ -65,6 +97,22 @@ struct error *option_check(const struct option_row *row, const char *value)
 			ERROR_USAGE, "invalid value '%s': expected one of %s", value, all.data);
 	strbuf_deinit(&all);
 	return err;
+}
+
+struct error *option_check(const struct option_row *row, const char **value)
+{
+	bool is_ambiguous;
+	const char *name;
+
+	if (row->value != VALUE_CHOICE)
+		return NULL;
+	name = choice_named(row->choices, *value, &is_ambiguous);
+	if (name == NULL)
+		return invalid_choice(row->choices, *value, is_ambiguous);
+	/* What follows a colon belongs to the value. */
+	if (name[strlen(name) - 1] != ':')
+		*value = name;
+	return NULL;
 }
 
 bool option_is_of(const struct option_row *rows, int id)

@@ -37,6 +37,12 @@ const char *choice_name(struct choices choices, size_t i);
  * continues.
  */
 bool choice_is(const char *text, const char *choice);
+/*
+ * The choice that a text names: exactly, else in another case, else as the only one that begins with
+ * it, in any case.  NULL: none, or several (*several).  A choice that ends
+ * with a colon is named exactly.
+ */
+const char *choice_named(struct choices choices, const char *text, bool *several);
 /* The index of text among the choices; it must be one of them, as option_check ensures. */
 int choice_find(const char *text, struct choices choices);
 #define CHOICE_OF(text, table) choice_find(text, (struct choices)CHOICES(table))
@@ -78,7 +84,10 @@ static inline bool option_row_exists(const struct option_row *row)
 
 /* Whether a table has the option with that id. */
 bool option_is_of(const struct option_row *rows, int id);
-/* Checks that the option accepts the text as one of its choices; the error suggests the nearest. */
-must_use struct error *option_check(const struct option_row *row, const char *value);
+/*
+ * Checks that the option accepts the text as one of its choices (choice_named), and makes *value that
+ * choice; the error suggests the nearest, or lists those that the text could mean.
+ */
+must_use struct error *option_check(const struct option_row *row, const char **value);
 
 #endif

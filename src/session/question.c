@@ -5,6 +5,7 @@
 #include "session/question.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/nearest.h"
 #include "session/values.h"
@@ -345,47 +346,77 @@ static const char *level_of_sort(struct str name)
 	return NULL;
 }
 
-/* For a name that resembles no column: lists all columns. */
-static struct error *no_column(
-	const struct question *o, const struct view *view, struct str name, const char *option)
+/* For a name that resembles no column: lists all columns; for the beginning of several, those. */
+static struct error *no_column(const struct question *o, const struct view *view, struct str name,
+	const char *option, bool is_ambiguous)
 {
 	struct strbuf all = {0};
+	struct error *err;
+
+	for (enum column_id c = 0; c < COLUMN_COUNT; c++)
+		if (offers_column(o, view, c) &&
+			(!is_ambiguous || strncasecmp(columns[c].key, name.data, name.size) == 0))
+			strbuf_printf(&all, "%s%s", all.size ? ", " : "", columns[c].key);
+	if (is_ambiguous)
+		err = error_new(ERROR_USAGE, "%s: ambiguous column '%.*s': it may be %s", option,
+			STR_ARG(name), all.data);
+	else
+		err = error_new(ERROR_USAGE, "%s: view %s has no column '%.*s'; it has %s", option,
+			view->name, STR_ARG(name), all.data);
+	strbuf_deinit(&all);
+	return err;
+}
+
+/*
+ * The column whose name is meant, in another case or cut short (choice_named): COLUMN_COUNT: none;
+ * *several: it may be any of several.
+ */
+static enum column_id begun_column(
+	const struct question *o, const struct view *view, struct str name, bool *several)
+{
+	const char *keys[COLUMN_COUNT + 1] = {NULL};
+	char *text = xstrndup(name.data, name.size);
+	enum column_id found = 0;
+	size_t count = 0;
 
 	for (enum column_id c = 0; c < COLUMN_COUNT; c++)
 		if (offers_column(o, view, c))
-			strbuf_printf(&all, "%s%s", all.size ? ", " : "", columns[c].key);
-	struct error *err = error_new(ERROR_USAGE, "%s: view %s has no column '%.*s'; it has %s",
-		option, view->name, STR_ARG(name), all.data);
-	strbuf_deinit(&all);
-	return err;
+			keys[count++] = columns[c].key;
+	const char *key = choice_named((struct choices)CHOICES(keys), text, several);
+
+	while (found < COLUMN_COUNT && columns[found].key != key)
+		found++;
+	free(text);
+	return found;
 }
 
 static struct error *find_column(const struct question *o, const struct view *view, struct str name,
 	const char *option, enum column_id *id)
 {
 	struct nearest n;
-	const char *level;
+	const char *level = level_of_sort(name);
+	bool several;
+	enum column_id begun = begun_column(o, view, name, &several);
 
 	nearest_init(&n, name);
 	for (enum column_id c = 0; c < COLUMN_COUNT; c++) {
 		if (!offers_column(o, view, c))
 			continue;
-		if (str_equal(str_from(columns[c].key), name)) {
+		if (str_equal(str_from(columns[c].key), name) || (c == begun && level == NULL)) {
 			*id = c;
 			return NULL;
 		}
 		nearest_offer(&n, str_from(columns[c].key));
 	}
-	level = level_of_sort(name);
 	if (level && strcmp(option, "--sort") == 0)
 		return error_new(ERROR_USAGE,
 			"--sort: '%.*s' is not a column; for such rows, use --level %s",
 			STR_ARG(name), level);
-	if (n.best.size)
+	if (n.best.size && !several)
 		return error_new(ERROR_USAGE,
 			"%s: view %s has no column '%.*s'; did you mean '%.*s'?", option,
 			view->name, STR_ARG(name), STR_ARG(n.best));
-	return no_column(o, view, name, option);
+	return no_column(o, view, name, option, several);
 }
 
 static bool has_id(const struct report_query *query, enum column_id id)
@@ -513,7 +544,7 @@ struct error *question_put(struct question *question, const char *name, const ch
 	if ((row->value == VALUE_NONE) != (value == NULL))
 		return error_new(
 			ERROR_USAGE, value ? "%s: takes no value" : "%s: expects a value", name);
-	err = option_check(row, value);
+	err = option_check(row, &value);
 	if (err == NULL)
 		err = question_set(question, row->id, value);
 	return err ? error_prefix(err, "%s", name) : NULL;

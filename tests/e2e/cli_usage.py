@@ -73,9 +73,20 @@ def test_commands_of_perf():
 
 
 def test_unknown_choice():
-	err = one_line(sonde("report", "--collapse", "ful"), 2)
-	assert "'ful'" in err and "none, direct, conservative, full" in err and "mean 'full'?" in err
+	err = one_line(sonde("report", "--collapse", "fulll"), 2)
+	assert "'fulll'" in err and "none, direct, conservative, full" in err and "mean 'full'?" in err
 	assert "did you mean" not in one_line(sonde("report", "--collapse=zzz"), 2)
+
+
+def test_beginnings():
+	whole = check(sonde("report", "-", "--view", "tree", "--collapse", "direct", input="a;a 1\n")).out
+	assert check(sonde("report", "-", "--vi", "TREE", "--coll=Dir", input="a;a 1\n")).out == whole
+	assert "ambiguous option '--co': it may be --collapse, --confidence, --col" in one_line(sonde("report", "--co"), 2)
+	assert "ambiguous value 't': it may be tree, threads" in one_line(sonde("report", "--view", "t"), 2)
+	assert "ambiguous column 'ex': it may be exclusive, exclusive_percent" in one_line(
+		sonde("report", "-", "--sort", "ex", "--view", "functions", input="a 1\n"), 2)
+	# What perf calls so is not taken for the beginning of something else.
+	assert "perf's option" in one_line(sonde("record", "--count", "1", "true"), 125)
 
 
 def test_values():

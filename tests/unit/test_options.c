@@ -13,13 +13,17 @@
 #include "base/str.h"
 #include "../unit.h"
 
-static const char *const fruits[] = {"apple", "pear", NULL};
+static const char *const fruits[] = {"apple", "pear", "peach", "pea", "file:", NULL};
 
 static const struct option_row rows[] = {
 	{'o', 'o', "output", VALUE_FILE, "FILE", {0}, "where to write"},
 	{'a', 'a', "all", VALUE_NONE, NULL, {0}, "everything"},
 	{'b', 'b', NULL, VALUE_NONE, NULL, {0}, "no long name"},
 	{'i', 'i', "inputs", VALUE_FILES, "FILE...", {0}, "what to read"},
+	{'p', 0, "index", VALUE_TEXT, "X", {0}, "begins another"},
+	{'q', 0, "indexes", VALUE_TEXT, "X", {0}, "begins like another"},
+	{'r', 0, "from", VALUE_READER, "FORMAT", {0}, "read"},
+	{'w', 0, "to", VALUE_WRITER, "FORMAT", {0}, "written"},
 	{'f', 0, "fruit", VALUE_CHOICE, "FRUIT", CHOICES(fruits), "which"},
 	{0},
 };
@@ -109,6 +113,33 @@ TEST(spellings)
 	assert_string_equal(parse(&free_order, "-n 1 -n 2"), "n=1 n=2 |");
 }
 
+/* Options by their beginning; values in any case, too.  What is exact counts first. */
+TEST(beginnings)
+{
+	assert_string_equal(parse(&free_order, "--o x"), "o=x |");
+	assert_string_equal(parse(&free_order, "--out=x --al --nu 3"), "o=x a n=3 |");
+	assert_string_equal(parse(&free_order, "--al=1"), "exit 2");
+	assert_string_equal(parse(&free_order, "--in x"), "exit 2");
+	assert_string_equal(parse(&free_order, "--index x"), "p=x |");
+	assert_string_equal(parse(&free_order, "--indexes x"), "q=x |");
+	assert_string_equal(parse(&free_order, "--INDEX x"), "exit 2");
+	assert_string_equal(parse(&starter, "--a prog --al"), "a | prog --al");
+	assert_string_equal(parse(&starter, "--i prog"), "exit 125");
+
+	assert_string_equal(parse(&free_order, "--fruit A"), "f=apple |");
+	assert_string_equal(parse(&free_order, "--fruit PEAR"), "f=pear |");
+	assert_string_equal(parse(&free_order, "--fru=Peac"), "f=peach |");
+	assert_string_equal(parse(&free_order, "--fruit pea"), "f=pea |");
+	assert_string_equal(parse(&free_order, "--fruit PEA"), "f=pea |");
+	assert_string_equal(parse(&free_order, "--fruit pe"), "exit 2");
+	assert_string_equal(parse(&free_order, "--fruit file:X"), "f=file:X |");
+	assert_string_equal(parse(&free_order, "--fruit fi"), "exit 2");
+	assert_string_equal(
+		parse(&free_order, "--from PERF-S --to CALLG"), "r=perf-script w=callgrind |");
+	/* Two formats begin so; the command refuses the text. */
+	assert_string_equal(parse(&free_order, "--from s --to d --to HTML"), "r=s w=d w=html |");
+}
+
 TEST(several_values)
 {
 	assert_string_equal(parse(&free_order, "--inputs x y - -a z"), "i=x i=y i=- a | z");
@@ -155,6 +186,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(spellings),
+		cmocka_unit_test(beginnings),
 		cmocka_unit_test(several_values),
 		cmocka_unit_test(operands_anywhere),
 		cmocka_unit_test(starters_stop),
