@@ -135,6 +135,15 @@ static void growth_keep_rows(struct growth *g, const uint32_t *group)
 	}
 }
 
+/*
+ * When a stack is first seen: stacks are numbered in that order, unless filters keep only some
+ * samples, whose order then counts.
+ */
+static uint32_t first_of(const struct selection *s, uint32_t stack)
+{
+	return s->row_first ? s->row_first[profile_row(s->profile, stack)] : stack;
+}
+
 static void growth_run(struct growth *g)
 {
 	const struct selection *s = g->selection;
@@ -151,7 +160,7 @@ static void growth_run(struct growth *g)
 	}
 	if (g->spec->keeps_rows)
 		growth_keep_rows(g, group);
-	if (g->is_stacks && s->shown == NULL)
+	if (g->is_stacks && s->shown == NULL && (s->row_first == NULL || g->spec->sums_only))
 		return;
 	growth_ready(g);
 	for (size_t k = 0; k < g->spec->metric_count; k++) {
@@ -161,7 +170,7 @@ static void growth_run(struct growth *g)
 			uint32_t shown = selection_shown(s, i);
 
 			if (SHOWN_IS_STACK(shown))
-				growth_weigh(g, k, group ? group[shown] : shown, i,
+				growth_weigh(g, k, group ? group[shown] : shown, first_of(s, i),
 					selection_weight(s, metric, i));
 		}
 	}

@@ -23,8 +23,9 @@ struct growth {
 	struct child_table table;
 	size_t count;
 	/*
-	 * [group]: the first stack or sample with weight in it, NO_ID: none.  NULL: each group is a
-	 * stack, nothing is filtered, so a group comes first if it has weight.
+	 * [group]: the first stack or sample with weight in it, NO_ID: none; samples where filters
+	 * keep some of them.  NULL: each group is a stack and nothing is filtered, or only sums are
+	 * wanted; a group comes first if it has weight.
 	 */
 	uint32_t *first;
 	/* [metric of the spec][row], read through growth_weight */

@@ -5,7 +5,7 @@
  * share a node, and entity_layout.c puts these in pre-order.
  *
  * Siblings are in the order in which they are first seen: by the lowest stack with weight that is
- * shown in their subtree.
+ * shown in their subtree; under filters that keep some samples, by the first of these.
  */
 #include "analysis/entity_tree.h"
 

@@ -251,6 +251,7 @@ static struct selection *selecting_finish(struct selecting *s)
 		.row_weight = s->row_weight,
 		.row_samples = s->row_samples,
 		.sample_kept = s->sample_kept,
+		.row_first = s->row_first,
 		.tick_kept = s->tick_kept,
 		.tick_stream = s->tick_stream,
 		.total = s->steps.count ? kept_weight(s, true) : s->profile->total,

@@ -248,21 +248,26 @@ void selecting_sum_samples(struct selecting *s)
 	const struct profile *p = s->profile;
 	int64_t **weight = ARENA_ARRAY(s->arena, int64_t *, p->metric_count);
 	uint64_t *samples = ARENA_ARRAY(s->arena, uint64_t, p->row_count);
+	uint32_t *first = ARENA_ARRAY(s->arena, uint32_t, p->row_count);
 	const int64_t *counting = profile_sample_counts(p);
 
 	for (size_t m = 0; m < p->metric_count; m++)
 		weight[m] = ARENA_ARRAY(s->arena, int64_t, p->row_count);
-	for (size_t i = 0; i < p->samples.count; i++) {
+	memset(first, 0xff, p->row_count * sizeof(*first)); /* NO_ID */
+	for (uint32_t i = 0; i < p->samples.count; i++) {
 		if (!s->sample_kept[i])
 			continue;
 		uint32_t row = profile_row(p, p->samples.stack[i].i);
 
 		for (size_t m = 0; m < p->metric_count; m++)
 			weight[m][row] += p->samples.weight[m][i];
+		if (first[row] == NO_ID)
+			first[row] = i;
 		samples[row] += sample_count(counting ? &counting[i] : NULL);
 	}
 	s->row_weight = (const int64_t *const *)weight;
 	s->row_samples = samples;
+	s->row_first = first;
 }
 
 struct selection *selection_without(
@@ -292,6 +297,7 @@ struct selection *selection_without(
 	out->sample_kept = s.sample_kept;
 	out->row_weight = s.row_weight;
 	out->row_samples = s.row_samples;
+	out->row_first = s.row_first;
 	out->total = total;
 	return out;
 }

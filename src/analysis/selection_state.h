@@ -14,6 +14,7 @@ struct selecting {
 	uint32_t *parent, *shown, *standing;
 	const int64_t *const *row_weight;
 	const uint64_t *row_samples;
+	const uint32_t *row_first;
 	bool *sample_kept; /* NULL: all */
 	bool *tick_kept;   /* the same */
 	struct str tick_stream;

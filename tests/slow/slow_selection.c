@@ -202,6 +202,7 @@ static void keep_if(struct slow_line *line, bool keep)
 
 void slow_threads(struct slow_lines *l, const char *ids)
 {
+	l->by_line = true;
 	for (size_t i = 0; i < l->lines.count; i++) {
 		const struct thread *t = &l->profile->threads[l->lines.data[i].thread];
 		keep_if(&l->lines.data[i],
@@ -211,6 +212,7 @@ void slow_threads(struct slow_lines *l, const char *ids)
 
 void slow_processes(struct slow_lines *l, const char *ids)
 {
+	l->by_line = true;
 	for (size_t i = 0; i < l->lines.count; i++) {
 		const struct thread *t = &l->profile->threads[l->lines.data[i].thread];
 		const struct process *p = &l->profile->processes[t->process.i];
@@ -221,6 +223,7 @@ void slow_processes(struct slow_lines *l, const char *ids)
 
 void slow_times(struct slow_lines *l, uint64_t from_ns, uint64_t to_ns)
 {
+	l->by_line = true;
 	for (size_t i = 0; i < l->lines.count; i++)
 		keep_if(&l->lines.data[i],
 			l->lines.data[i].time_ns >= from_ns && l->lines.data[i].time_ns < to_ns);
@@ -228,6 +231,7 @@ void slow_times(struct slow_lines *l, uint64_t from_ns, uint64_t to_ns)
 
 void slow_zone(struct slow_lines *l, const char *regex)
 {
+	l->by_line = true;
 	for (size_t i = 0; i < l->lines.count; i++) {
 		struct slow_line *line = &l->lines.data[i];
 		bool holds = false;
@@ -243,6 +247,7 @@ void slow_label(struct slow_lines *l, const char *key, const char *regex)
 {
 	const struct profile *p = l->profile;
 
+	l->by_line = true;
 	for (size_t i = 0; i < l->lines.count; i++) {
 		label_set_id set = p->samples.labels[i];
 		struct strbuf value = {0};
@@ -304,6 +309,7 @@ static bool tick_matches(const struct profile *p, const struct tick *t, enum fil
 void slow_ticks(struct slow_lines *l, enum filter_kind kind, const struct filter_ticks *wanted,
 	int64_t *outside)
 {
+	l->by_line = true;
 	for (size_t i = 0; i < l->lines.count; i++) {
 		struct slow_line *line = &l->lines.data[i];
 		const struct tick *t = tick_of(l->profile, line);
@@ -528,6 +534,17 @@ static void add_lines_of(struct growing *g, uint32_t stack)
 		add_stack(g, shown, weight);
 }
 
+/* Whether a line is shown, and none of its stack before it is. */
+static bool is_first_shown(const struct slow_lines *l, size_t line)
+{
+	const struct slow_line *lines = l->lines.data;
+
+	for (size_t i = 0; i < line; i++)
+		if (lines[i].stack == lines[line].stack && lines[i].state == SLOW_SHOWN)
+			return false;
+	return lines[line].state == SLOW_SHOWN;
+}
+
 static void add_thread(struct growing *g, const struct slow_line *line)
 {
 	const struct profile *p = g->lines->profile;
@@ -579,6 +596,11 @@ void slow_tree_init(struct slow_tree *t, const struct slow_lines *l, enum level 
 	else if (level == LEVEL_ZONE)
 		for (size_t i = 0; i < l->lines.count; i++)
 			add_zone(&g, &l->lines.data[i]);
+	else if (l->by_line)
+		for (size_t i = 0; i < l->lines.count; i++) {
+			if (is_first_shown(l, i))
+				add_lines_of(&g, l->lines.data[i].stack);
+		}
 	else
 		for (uint32_t s = 0; s < l->profile->stack_count; s++)
 			add_lines_of(&g, s);

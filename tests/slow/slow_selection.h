@@ -33,6 +33,7 @@ struct slow_lines {
 	const struct profile *profile;
 	struct arena *arena;
 	VEC(struct slow_line) lines;
+	bool by_line; /* lines were chosen one by one, so their order counts, not that of stacks */
 };
 
 /* Lives in the arena but for what vec_deinit frees. */
