@@ -135,13 +135,20 @@ static void growth_keep_rows(struct growth *g, const uint32_t *group)
 	}
 }
 
+static bool in_kept_order(const struct growth *g)
+{
+	return g->spec->in_kept_order && g->selection->row_first && !g->spec->sums_only;
+}
+
 /*
  * When a stack is first seen: stacks are numbered in that order, unless filters keep only some
  * samples, whose order then counts.
  */
-static uint32_t first_of(const struct selection *s, uint32_t stack)
+static uint32_t first_of(const struct growth *g, uint32_t stack)
 {
-	return s->row_first ? s->row_first[profile_row(s->profile, stack)] : stack;
+	const struct selection *s = g->selection;
+
+	return in_kept_order(g) ? s->row_first[profile_row(s->profile, stack)] : stack;
 }
 
 static void growth_run(struct growth *g)
@@ -160,7 +167,7 @@ static void growth_run(struct growth *g)
 	}
 	if (g->spec->keeps_rows)
 		growth_keep_rows(g, group);
-	if (g->is_stacks && s->shown == NULL && (s->row_first == NULL || g->spec->sums_only))
+	if (g->is_stacks && s->shown == NULL && !in_kept_order(g))
 		return;
 	growth_ready(g);
 	for (size_t k = 0; k < g->spec->metric_count; k++) {
@@ -170,7 +177,7 @@ static void growth_run(struct growth *g)
 			uint32_t shown = selection_shown(s, i);
 
 			if (SHOWN_IS_STACK(shown))
-				growth_weigh(g, k, group ? group[shown] : shown, first_of(s, i),
+				growth_weigh(g, k, group ? group[shown] : shown, first_of(g, i),
 					selection_weight(s, metric, i));
 		}
 	}

@@ -234,6 +234,8 @@ struct entity_spec {
 	 * there are many stacks.
 	 */
 	bool sums_only;
+	/* Siblings are in the order of the samples that filters keep, not of the whole profile. */
+	bool in_kept_order;
 	/* The tree has row_end; at levels of stacks only. */
 	bool keeps_rows;
 };

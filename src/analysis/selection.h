@@ -45,7 +45,7 @@ struct selection {
 	const uint64_t *row_samples;
 	/* [sample]: whether thread and time filters keep it; NULL: all. */
 	const bool *sample_kept;
-	/* [row]: the first sample that they keep; NULL: all are kept, and stacks are in their order. */
+	/* [row]: the first sample that they keep; NULL: all are kept, as stacks are numbered. */
 	const uint32_t *row_first;
 	/*
 	 * [profile->ticks] Whether filters of threads, times and ticks keep the tick; NULL: all.  A

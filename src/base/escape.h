@@ -33,8 +33,8 @@ void escape_csv(struct strbuf *out, struct str s);
 void escape_xml(struct strbuf *out, struct str s);
 /*
  * One frame of folded text, from which unescape_folded restores every byte: the name as escape_text
- * has it, but bytes that are not UTF-8 as \xNN, and so ';' and a '\' before what would be an escape;
- * '`' doubled; "[unknown]" if it is empty.  with_module: "module`name" if the module is not blank.
+ * has it, but bytes that are not UTF-8 as \xNN, and so ';' and a '\' before what would be an
+ * escape; '`' doubled; "[unknown]" if it is empty.  with_module: "module`name" if the module is not blank.
  */
 void escape_folded(struct strbuf *out, struct str name, struct str module, bool with_module);
 /*
@@ -42,8 +42,8 @@ void escape_folded(struct strbuf *out, struct str name, struct str module, bool 
  */
 void escape_folded_first(struct strbuf *out, struct str frame);
 /*
- * The size of the load object's name in a frame of folded text, before the first '`' that is neither
- * doubled nor part of a .NET name ("List`1"); 0: it has none.
+ * The size of the load object's name in a frame of folded text, before the first '`' that is
+ * neither doubled nor part of a .NET name ("List`1"); 0: it has none.
  */
 size_t folded_module_size(struct str frame);
 /* Undoes the escapes of escape_folded, and no others, in a module or a name. */

@@ -38,8 +38,8 @@ const char *choice_name(struct choices choices, size_t i);
  */
 bool choice_is(const char *text, const char *choice);
 /*
- * The choice that a text names: exactly, else in another case, else as the only one that begins with
- * it, in any case.  NULL: none, or several (*several).  A choice that ends
+ * The choice that a text names: exactly, else in another case, else as the only one that begins
+ * with it, in any case.  NULL: none, or several (*several).  A choice that ends
  * with a colon is named exactly.
  */
 const char *choice_named(struct choices choices, const char *text, bool *several);
@@ -85,8 +85,8 @@ static inline bool option_row_exists(const struct option_row *row)
 /* Whether a table has the option with that id. */
 bool option_is_of(const struct option_row *rows, int id);
 /*
- * Checks that the option accepts the text as one of its choices (choice_named), and makes *value that
- * choice; the error suggests the nearest, or lists those that the text could mean.
+ * Checks that the option accepts the text as one of its choices (choice_named), and makes *value
+ * that choice; the error suggests the nearest, or lists those that the text could mean.
  */
 must_use struct error *option_check(const struct option_row *row, const char **value);
 

@@ -62,6 +62,7 @@ struct entity_spec report_spec(
 	const metric_id *metrics = report_tree_metrics(profile, query, arena, &count);
 
 	return (struct entity_spec){.level = query->level,
+		.in_kept_order = query->order == CALLTREE_FIRST_SEEN,
 		.metrics = metrics,
 		.metric_count = count,
 		.order_count = count - (query->view->joins_metrics ? query->stretch_count : 0),

@@ -428,7 +428,8 @@ static void check_level(struct subject *s, const struct selection *selection, en
 {
 	static const metric_id all[] = {{0}, {1}, {2}, {3}, {4}};
 	size_t metrics = 1 + random_below(&s->random, (uint32_t)s->profile->metric_count);
-	struct entity_spec spec = {.level = level, .metrics = all, .metric_count = metrics};
+	struct entity_spec spec = {
+		.in_kept_order = true, .level = level, .metrics = all, .metric_count = metrics};
 	struct slow_tree slow, inverted;
 	struct entity_tree *tree = entity_tree_create(selection, &spec, s->arena);
 
@@ -589,7 +590,8 @@ static void test_same(struct subject *s)
 	add_filter(s, random_kind(s));
 	struct selection *selection = select_all(s);
 	apply_slow(s);
-	struct entity_spec spec = {.level = LEVEL_FUNCTION,
+	struct entity_spec spec = {.in_kept_order = true,
+		.level = LEVEL_FUNCTION,
 		.metrics = &metric,
 		.metric_count = 1,
 		.same = rules,

@@ -48,8 +48,8 @@ bool perf_head_scan_weak(struct str line, struct perf_head *head);
 void perf_head_who(struct perf_head *head);
 
 /*
- * The frame in the rest of a first line, without call chains: that of the sampled instruction, which
- * flags, a traced event's fields or an accessed address may precede, and the target of a branch,
+ * The frame in the rest of a first line, without call chains: that of the sampled instruction,
+ * which flags, a traced event's fields or an accessed address may precede, and the target of a branch,
  * branch records or an instruction follow.  Empty: none.
  */
 struct str perf_head_frame(struct str rest);
