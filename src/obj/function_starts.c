@@ -260,8 +260,8 @@ uint64_t function_starts_after(const struct function_starts *s, uint64_t obj_add
 }
 
 /*
- * The end of the code that can be reached from low without leaving [low, high), by decoding it up to
- * an instruction behind which nothing is reached; high if that is not known.
+ * The end of the code that can be reached from low without leaving [low, high): the end of the
+ * first instruction behind which nothing is reached; high if that is not known.
  */
 static uint64_t code_end(const struct cfi_code *code, uint64_t low, uint64_t high)
 {

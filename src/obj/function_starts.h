@@ -41,9 +41,9 @@ bool function_starts_find_from(struct function_starts *s, uint64_t obj_addr, uin
 /* The first start of a known function after obj_addr, UINT64_MAX if there is none. */
 uint64_t function_starts_after(const struct function_starts *s, uint64_t obj_addr);
 /*
- * The end of the function at low, a symbol without size; the next symbol is at high.  It ends before
- * the next function with unwind rules.  If it has none itself, it may end earlier: where its code,
- * followed from low, ends.
+ * The end of the function at low, a symbol without size; the next symbol is at high.  It ends
+ * before the next function with unwind rules.  If it has none itself, it may end earlier: where its
+ * code, followed from low, ends.
  */
 uint64_t function_starts_end_of(struct function_starts *s, uint64_t low, uint64_t high);
 
