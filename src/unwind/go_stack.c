@@ -20,8 +20,7 @@
  * Everything is verified: a return address must follow a call, and the structures must refer to
  * each other.  Their layout is that of Go 1.19; the code shows where m.curg is.  With another
  * layout, the verification fails, and bp is enough for most frames.
- * The idea of going on at the goroutine's saved registers is the runtime's own
- * (src/runtime/traceback.go of the Go project).
+ * The idea of going on at the goroutine's saved registers is that of the runtime's own tracebacks.
  */
 #include "unwind/go_stack.h"
 
