@@ -17,7 +17,9 @@ size_t build_id_in_notes(const void *notes, size_t size, uint64_t alignment, bui
 
 /* An ELF file, or its image in memory, of which only a few bytes are to be read. */
 struct build_id_source {
-	/* Copies size bytes from offset on, relative to the ELF header; false: not all are there. */
+	/*
+	 * Copies size bytes from offset on, relative to the ELF header; false: not all are there.
+	 */
 	bool (*read)(void *context, uint64_t offset, void *bytes, size_t size);
 	void *context;
 	bool is_image; /* segments are where they are mapped, not where they are in the file */

@@ -3,10 +3,10 @@
  * whose handler runs on a stack of its own and works 2 ms, 50 calls deep.  How the time divides
  * depends on the timer, so it is measured, by the thread's clock.
  *
- * The timer counts real time.  One of CPU time fires at the scheduler's ticks, which come every 4 ms
- * on many machines: four samples later, less 12 us.  If each tick also takes the thread off its CPU
- * for about so long, each sample is at the same place after a tick as the fourth one before it, and
- * three of four may be in the handler, which has 2.3 of 4 ms.
+ * The timer counts real time.  One of CPU time fires at the scheduler's ticks, which come every 4
+ * ms on many machines: four samples later, less 12 us.  If each tick also takes the thread off its
+ * CPU for about so long, each sample is at the same place after a tick as the fourth one before it,
+ * and three of four may be in the handler, which has 2.3 of 4 ms.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -353,7 +353,9 @@ TEST(mappings_with_and_without_build_id)
 	}
 }
 
-/* What the kernel left marked as a build ID, or a broken file: a device, an inode, its generation. */
+/*
+ * What the kernel left marked as a build ID, or a broken file: a device, an inode, its generation.
+ */
 TEST(mappings_with_an_impossible_build_id)
 {
 	static const struct {

@@ -395,9 +395,10 @@ TEST(accessed_addresses)
 		    "(/usr/bin/a)\n"
 		    "a 9 5.000004: 1 page-faults: 401130 add (/usr/bin/a)\n"),
 		"a`main 2\n[kernel.kallsyms]`k 1\na`add 1\n");
-	expect_stacks(STR("a 9 5.000001: 1 page-faults:     601000 [unknown] (//anon)\n"
-			  "\t          401130 f (/a)\n\t          401150 main (/a)\n\n"
-			  "a 9 5.000002: 1 page-faults: NR 1 (1, 7f, 5)            401170 w (/a)\n"),
+	expect_stacks(
+		STR("a 9 5.000001: 1 page-faults:     601000 [unknown] (//anon)\n"
+		    "\t          401130 f (/a)\n\t          401150 main (/a)\n\n"
+		    "a 9 5.000002: 1 page-faults: NR 1 (1, 7f, 5)            401170 w (/a)\n"),
 		"a`main;a`f 1\na`w 1\n");
 }
 

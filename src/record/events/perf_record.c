@@ -36,7 +36,9 @@ struct perfstream_record perf_record_of(const struct perf_event_header *header)
 	struct perfstream_record record;
 
 	(void)perfstream_record_at((const uint8_t *)header, header->size, false, &record);
-	/* It is left over from another program's event (perf_attr_track): ours have no build IDs. */
+	/*
+	 * It is left over from another program's event (perf_attr_track): ours have no build IDs.
+	 */
 	if (header->type == PERF_RECORD_MMAP2)
 		record.misc &= (uint16_t)~PERFSTREAM_MISC_MMAP_BUILD_ID;
 	return record;
