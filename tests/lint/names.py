@@ -31,7 +31,7 @@ LEFT_OUT = re.compile(r"(^|/)(docs/files\.md|docs/formats/corpus/|CHANGELOG\.md|
 # Whose names those may be that the tree lacks.
 OTHERS = re.compile(r"(?<![\w-])(kernel|Linux|glibc|binutils|elfutils|DWARF|perf|gprof|gprofng|pprof|gperftools|tcmalloc|"
 	r"[Pp]erfetto|uftrace|heaptrack|[Cc]allgrind|[Ff]irefox|speedscope|MAINPM|FlameGraph|flamegraph\.pl|OTLP|Prometheus|Grafana|"
-	r"ClickHouse|debuginfod|CMake|Docker|GitLab|Node|Doom|SDL|CPython|jansson|drgn|Sources?:|Elsewhere|github\.com)(?!\w)")
+	r"ClickHouse|debuginfod|CMake|Docker|GitLab|Node|Go|Doom|SDL|CPython|jansson|drgn|Sources?:|Elsewhere|github\.com)(?!\w)")
 
 # HACKING.md quotes phrases that no page has.
 NO_NAMES = re.compile(r"^## Words\n.*?(?=^## )", re.DOTALL | re.MULTILINE)
