@@ -98,8 +98,8 @@ static char *make_key(const struct selection *selection, const struct report_que
 {
 	struct strbuf key = {0};
 
-	strbuf_printf(&key, "%p %d %d %d %d %zu", (const void *)selection->profile, spec->level,
-		query->spread, query->invert, modules, spec->order_count);
+	strbuf_printf(&key, "%p %d %d %d %d %d %zu", (const void *)selection->profile, spec->level,
+		query->spread, query->invert, spec->in_kept_order, modules, spec->order_count);
 	for (size_t i = 0; i < spec->metric_count; i++)
 		strbuf_printf(&key, " %u", spec->metrics[i].i);
 	for (size_t i = 0; i < selection->step_count; i++) {
