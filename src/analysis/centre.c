@@ -229,8 +229,10 @@ static struct entity entity_of(
 			out.module = (struct str){0};
 	}
 	*is_entity = count == 1 && length == 1;
-	if (*is_entity)
+	if (*is_entity) {
+		out.apart = arena_str(arena, out.apart);
 		return out;
+	}
 	return (struct entity){.name = arena_str(arena, strbuf_str(&s->name)),
 		.module = out.module,
 		.occurrence = 1};

@@ -384,6 +384,9 @@ static void copy_entities(struct entity_tree *tree, struct arena *arena)
 
 	if (tree->entity_count)
 		memcpy(entities, tree->entities, tree->entity_count * sizeof(*entities));
+	/* All other texts are the profile's, which outlives both trees. */
+	for (size_t i = 0; i < tree->entity_count; i++)
+		entities[i].apart = arena_str(arena, entities[i].apart);
 	if (more)
 		entities[tree->entity_count] =
 			(struct entity){.name = STR("[left out]"), .occurrence = 1};

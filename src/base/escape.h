@@ -34,7 +34,8 @@ void escape_xml(struct strbuf *out, struct str s);
 /*
  * One frame of folded text, from which unescape_folded restores every byte: the name as escape_text
  * has it, but bytes that are not UTF-8 as \xNN, and so ';' and a '\' before what would be an
- * escape; '`' doubled; "[unknown]" if it is empty.  with_module: "module`name" if the module is not blank.
+ * escape; '`' doubled; "[unknown]" if it is empty.  with_module: "module`name" if the module is
+ * not blank.
  */
 void escape_folded(struct strbuf *out, struct str name, struct str module, bool with_module);
 /*

@@ -7,11 +7,11 @@
  * V8's CPU profiles: a .cpuprofile file, or in the events of a trace, whole or in chunks.  A call
  * tree, the node of each sample, and the time between samples.
  *
- * Source: the DevTools protocol's domain Profiler.  Before 2015 it had the call tree as nested
- * nodes below `head`, lines that count from 1, seconds, and `timestamps`.  Profiles may lack samples, and
- * have only each node's number of hits.  V8's own work is at the tree's root, not where
- * it happened: as in DevTools, "(program)" and "(garbage collector)" go on top of the previous
- * stack.
+ * Source: the DevTools protocol's domain Profiler. Before 2015 it had the call tree as nested
+ * nodes below `head`, lines that count from 1, seconds, and `timestamps`. Profiles may lack
+ * samples, and have only each node's number of hits. V8's own work is at the tree's root, not
+ * where it happened: as in DevTools, "(program)" and "(garbage collector)" go on top of the
+ * previous stack.
  */
 #include "formats/chrome/reader.h"
 

@@ -49,8 +49,8 @@ void perf_head_who(struct perf_head *head);
 
 /*
  * The frame in the rest of a first line, without call chains: that of the sampled instruction,
- * which flags, a traced event's fields or an accessed address may precede, and the target of a branch,
- * branch records or an instruction follow.  Empty: none.
+ * which flags, a traced event's fields or an accessed address may precede, and the target of a
+ * branch, branch records or an instruction follow.  Empty: none.
  */
 struct str perf_head_frame(struct str rest);
 /* Whether a line is the target of a branch alone, below its call chain: "=> ADDRESS NAME (…)". */
