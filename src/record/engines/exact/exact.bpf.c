@@ -456,6 +456,17 @@ static void copy_other(struct copying *c, uint64_t low_va, uint64_t high_va)
 	bpf_loop(PIECES_MAX, copy_next, c, 0);
 }
 
+/* The same of a few bytes, which are in two pages at most; without a loop, which costs the verifier much. */
+static void copy_few(struct copying *c, uint64_t low_va, uint32_t bytes)
+{
+	c->piece.low_va = c->piece.va = low_va;
+	c->piece.high_va = low_va + bytes;
+	c->looked_up = 1;
+	copy_short(c);
+	if (c->piece.va < c->piece.high_va)
+		copy_short(c);
+}
+
 /* The end of the thread's own stack. */
 static uint64_t own_end(const struct sample *s, uint64_t va)
 {
@@ -487,14 +498,75 @@ __weak int copy_go(const struct sample *s)
 	c.piece.sp = s->sp;
 	c.piece.tid = s->tid;
 	c.piece.is_other = 1;
-	copy_other(&c, curg, curg + sizeof(g));
-	copy_other(&c, g0, g0 + sizeof(g));
-	copy_other(&c, m, m + GO_M_CURG + 8);
-	if (is_between(s->sp, g.low_va, g.high_va)) {
+	copy_few(&c, curg, sizeof(g));
+	copy_few(&c, g0, sizeof(g));
+	copy_few(&c, m, GO_M_CURG + 8);
+	if (is_between(s->sp, g.low_va, g.high_va))
 		copy_other(&c, own.sched_sp, own_end(s, own.sched_sp));
+	else
+		copy_other(&c, go_place(s, &g), g.high_va);
+	return 1;
+}
+
+/* ---- what a signal handler interrupted ---- */
+
+/*
+ * A handler on an alternate stack has the interrupted function's registers at the end of that stack:
+ * struct rt_sigframe, below the state of the floating-point unit, which is aligned to 64 bytes and
+ * as large as the processor makes it.  The frame holds the alternate stack's own address and size,
+ * by which it is recognised.
+ */
+struct signal_frame {
+	uint64_t return_va, flags, link;
+	uint64_t stack_va, stack_flags, stack_bytes;
+	uint64_t registers[15], sp;
+};
+
+enum {
+	SIGNAL_ALIGNMENT = 64,
+	SIGNAL_FRAME_BELOW = 456, /* from the state to the frame */
+	SIGNAL_STATE_MAX = 16384,
+	RED_ZONE_BYTES = 128,
+};
+
+struct looking {
+	const struct sample *sample;
+	uint64_t va; /* of the frame looked at */
+	uint64_t sp; /* found */
+};
+
+static long look_at_frame(uint32_t i, struct looking *l)
+{
+	const struct sample *s = l->sample;
+	struct signal_frame frame;
+
+	l->va -= SIGNAL_ALIGNMENT;
+	if (l->va < s->sp || !read_user(&frame, sizeof(frame), l->va))
 		return 1;
-	}
-	copy_other(&c, go_place(s, &g), g.high_va);
+	if (frame.stack_va != s->signal_va || frame.stack_bytes != s->signal_bytes)
+		return 0;
+	l->sp = frame.sp;
+	return 1;
+}
+
+__weak int copy_interrupted(const struct sample *s)
+{
+	struct copying c = {};
+
+	if (!s)
+		return 0;
+	uint64_t end_va = s->signal_va + s->signal_bytes;
+	struct looking l = {
+		.sample = s, .va = end_va - end_va % SIGNAL_ALIGNMENT - SIGNAL_FRAME_BELOW};
+
+	bpf_loop(SIGNAL_STATE_MAX / SIGNAL_ALIGNMENT, look_at_frame, &l, 0);
+	if (!l.sp)
+		return 0;
+	c.piece.time_ns = s->time_ns;
+	c.piece.sp = s->sp;
+	c.piece.tid = s->tid;
+	c.piece.is_other = 1;
+	copy_other(&c, (l.sp & ~(uint64_t)7) - RED_ZONE_BYTES, own_end(s, l.sp) + SLACK_BYTES);
 	return 1;
 }
 
@@ -533,6 +605,8 @@ static void take_sample(const struct sample *s)
 		return;
 	count->samples++;
 	copy_go(s);
+	if (is_between(s->sp, s->signal_va, s->signal_va + s->signal_bytes))
+		copy_interrupted(s);
 	c.piece.low_va = s->sp + s->dump_bytes;
 	find_end(s, &c, thread ? thread->limit_bytes : settings.thread_bytes);
 	count->looked_up += c.looked_up;
