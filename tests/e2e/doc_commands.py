@@ -67,7 +67,7 @@ ELSEWHERE = re.compile(
 OTHERS = {"cpu.pprof": "pprof", "old.pprof": "pprof", "callgrind.out.1234": "callgrind", "profile.json.gz": "firefox",
 	"app.speedscope.json": "speedscope", "profiles.otlp": "otlp", "perf.txt": "perf-script"}
 SEEDS = {"perf.data": "perf-data/plain", "cpu.prof": "gperftools-cpu/little64", "CPU.20261121.cpuprofile": "chrome/v8.cpuprofile",
-	"heaptrack.program.1234.zst": "heaptrack/whole"}
+	"heaptrack.program.1234.zst": "heaptrack/whole", "out.txt": "stack-counts/bpftrace"}
 RECORDS = re.compile(r"sonde (record|run) ")
 # What they did is on standard error.
 SENDS = re.compile(r"sonde (push|fleet (init|retain|rollup)) ")

@@ -841,7 +841,9 @@ CLIPBOARD = "Object.defineProperty(navigator, 'clipboard', {value: {writeText: a
 def test_what_is_seen_can_be_copied(folder):
 	"""The view as the command line prints it, the stack under the cursor, the address."""
 	path = samples(folder)
-	copied = "window.copied"
+	# The page copies when it has the text.
+	copied = "(async () => { while (window.copied === undefined) await new Promise(r => setTimeout(r, 10)); " \
+		"const text = window.copied; window.copied = undefined; return text })()"
 	_, _, view, told, _, _, _, stack, _, link = drive(page_of(folder, path), ["eval", CLIPBOARD], ["press", "3", "y"], ["eval", copied], ["texts", ".chips output"],
 		["press", "1"], ["eval", "document.querySelector('.flame').focus()"], ["press", "ArrowDown", "ArrowDown", "y"], ["eval", copied], ["click", "text=copy link"], ["eval", copied])
 	text = check(sonde("report", "--text", path, "--view", "functions")).out

@@ -556,7 +556,7 @@ def status(store, *words):
 def spoiled(folder, number, bad):
 	"""A file in which some lines cannot be read, which a note of it counts; it is number hours old."""
 	path = folder / f"{number}.folded"
-	path.write_text("main;work 10\n" * number + "bad\n" * bad)
+	path.write_text("main;work 10\n" * (10 + number) + "bad\n" * bad)
 	then = time.time() - 3600 * number
 	os.utime(path, (then, then))
 	return path
