@@ -27,11 +27,11 @@ def document(*args):
 
 def test_unknown_names_are_answered_with_the_nearest():
 	refuses(["--veiw", "tree"], "--veiw", "'--view'")
-	refuses(["--view", "tre"], "'tree'")
-	refuses(["--view", "function"], "'functions'")
-	refuses(["--level", "modul"], "'module'")
-	refuses(["--collapse", "conservativ"], "'conservative'")
-	refuses(["--sort", "inclusiv"], "'inclusive'")
+	refuses(["--view", "trea"], "'tree'")
+	refuses(["--view", "fucntions"], "'functions'")
+	refuses(["--level", "modlue"], "'module'")
+	refuses(["--collapse", "conservatve"], "'conservative'")
+	refuses(["--sort", "inclusve"], "'inclusive'")
 	refuses(["--metric", "sample"], "'samples'")
 	refuses(["--format", "jsn"], "'json'")
 	refuses(["--columns", "exclusive,modle"], "'module'")
