@@ -11,7 +11,7 @@ import harness
 import recording
 from attaching import wait_until
 
-# It says when it runs, and ends when it is told to.
+# It prints when it runs, and ends on request.
 WAITS = 'touch started; while [ ! -e stop ]; do sleep 0.02; done'
 
 

@@ -37,7 +37,7 @@ OTHERS = re.compile(r"(?<![\w-])(kernel|Linux|glibc|binutils|elfutils|DWARF|perf
 NO_NAMES = re.compile(r"^## Words\n.*?(?=^## )", re.DOTALL | re.MULTILINE)
 
 STRINGS = r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
-# How code and comments are told from each other: what a comment is, or a string, in which there are none.
+# What distinguishes code and comments: what a comment is, and a string, in which there are none.
 C = re.compile(rf"(?P<comment>/\*.*?\*/|//[^\n]*)|{STRINGS}", re.DOTALL)
 # What cgo compiles stands in a comment.
 GO = re.compile(rf'(?P<comment>/\*(?:(?!\*/).)*\*/(?!\nimport "C")|//[^\n]*)|{STRINGS}|`[^`]*`', re.DOTALL)

@@ -114,7 +114,7 @@ static void read_text(struct chrome *c, struct str *text)
 }
 
 /*
- * Reads a pid or tid: a number, or a text that is no number, as of devices in traces of PyTorch.
+ * Reads a pid or tid: a number, or another text, as of devices in traces of PyTorch.
  */
 static void read_task_id(struct chrome *c, int64_t *id)
 {
