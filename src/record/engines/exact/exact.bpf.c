@@ -456,7 +456,10 @@ static void copy_other(struct copying *c, uint64_t low_va, uint64_t high_va)
 	bpf_loop(PIECES_MAX, copy_next, c, 0);
 }
 
-/* The same of a few bytes, which are in two pages at most; without a loop, which costs the verifier much. */
+/*
+ * The same of a few bytes, which are in two pages at most; without a loop, which costs the verifier
+ * much.
+ */
 static void copy_few(struct copying *c, uint64_t low_va, uint32_t bytes)
 {
 	c->piece.low_va = c->piece.va = low_va;
@@ -511,10 +514,10 @@ __weak int copy_go(const struct sample *s)
 /* ---- what a signal handler interrupted ---- */
 
 /*
- * A handler on an alternate stack has the interrupted function's registers at the end of that stack:
- * struct rt_sigframe, below the state of the floating-point unit, which is aligned to 64 bytes and
- * as large as the processor makes it.  The frame holds the alternate stack's own address and size,
- * by which it is recognised.
+ * A handler on an alternate stack has the interrupted function's registers at the end of that
+ * stack: the kernel's struct rt_sigframe, below the state of the floating-point unit, which is
+ * aligned to 64 bytes and as large as the processor makes it.  The frame holds the alternate
+ * stack's own address and size, by which it is recognised.
  */
 struct signal_frame {
 	uint64_t return_va, flags, link;
