@@ -256,6 +256,7 @@ def test_kill_leaves_whole_segments(folder):
 		assert len(set(numbers)) == len(numbers), numbers
 
 
+@harness.takes_long
 def test_killed_segment_is_kept(folder):
 	"""The process of a segment dies, as by the kernel when memory is short; what it wrote is kept."""
 	with busy(folder), Agent(folder, "-F", "499", "--every", "20s", *RICH) as agent:
@@ -286,6 +287,7 @@ def test_spool_has_a_limit(folder):
 		assert any(loss["kind"] == "lost" and loss["count"] == notes[0]["count"] for loss in status["losses"]), status
 
 
+@harness.takes_long
 def test_segments_go_to_the_store(folder):
 	"""They wait while it is not there, and leave the spool once it has them."""
 	store, spool = folder / "there", folder / "spool"
@@ -324,6 +326,7 @@ def test_reload(folder):
 		assert 45e6 < intervals[0] < 60e6 and 3.5e6 < intervals[-1] < 5e6, intervals
 
 
+@harness.takes_long
 def test_reload_of_credentials(folder):
 	"""They are for the next segment that is sent."""
 	config = folder / "agent.conf"
@@ -352,6 +355,7 @@ def test_usage(folder):
 		assert len(done.err.splitlines()) <= 2, done.err
 
 
+@harness.takes_long
 def test_one_agent_a_folder(folder):
 	with busy(folder), Agent(folder, *RICH) as agent:
 		agent.await_segments(1)
@@ -579,6 +583,7 @@ def test_pyroscopes_node_client(folder):
 			check_client(store, json.loads(out), "--host", "n3", "env=test")
 
 
+@harness.takes_long
 def test_spool_has_a_limit_while_sampling_pauses(folder):
 	"""Other programs go on sending then."""
 	stacks = folder / "stacks.folded"
