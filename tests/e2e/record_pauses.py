@@ -28,6 +28,7 @@ def test_a_delay_is_left_out(folder):
 	assert abs(total - r.stats["cpu_ns"]) < 0.02 * total, (total, r.stats)
 
 
+@harness.takes_hours
 def test_duration_begins_after_the_delay(folder):
 	recording.needs_sampling()
 	program = recording.program(folder, "shares")
