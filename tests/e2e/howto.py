@@ -258,8 +258,9 @@ def test_tasks_of_vscode(folder):
 		if match:
 			place = match[pattern["file"]], int(match[pattern["line"]])
 			problems[place] = match[pattern["message"]], float(match[pattern["code"]])
-	function, percent = problems[str(folder / "bench.c"), 8]
-	assert function == "parse" and 5 < percent < 100, problems
+	# Which of the loop's lines an interrupt hits depends on the processor.
+	loop = [problems.get((str(folder / "bench.c"), line), ("parse", 0)) for line in (7, 8)]
+	assert {function for function, _ in loop} == {"parse"} and 50 < sum(percent for _, percent in loop) <= 100.1, problems
 	server = task(tasks, "profile in a browser")
 	assert server["isBackground"] and server["args"][0] == "serve"
 	assert re.search(pattern["regexp"], '/a.cpp,7,1.5,"f(int, char)"')[4] == "f(int, char)"
