@@ -15,6 +15,7 @@
 
 #include "obj/debugfile.h"
 #include "obj/demangle.h"
+#include "obj/dwarf_calls.h"
 #include "obj/dwarf_file.h"
 #include "obj/dwarf_function.h"
 #include "obj/dwarf_home.h"
@@ -43,6 +44,8 @@ struct debug_info {
 	struct dwarf_splits splits;
 	struct map functions; /* (file, offset of the entry) → index into function_list */
 	VEC(struct function) function_list;
+	struct map callers; /* (unit, offset of the entry) → index into caller_list */
+	VEC(const struct debug_caller *) caller_list;
 	char *problem; /* about the dwz file */
 	const char *problem_shown;
 };
@@ -69,6 +72,8 @@ void debug_info_close(struct debug_info *info)
 	}
 	map_deinit(&info->functions);
 	vec_deinit(&info->function_list);
+	map_deinit(&info->callers);
+	vec_deinit(&info->caller_list);
 	dwarf_context_deinit(&info->context);
 	free(info->problem);
 	arena_destroy(info->arena);
@@ -243,29 +248,96 @@ static struct debug_place make_place(struct debug_info *info, struct unit_result
 	return (struct debug_place){.frames = frames, .count = count};
 }
 
-/* Finds the locations in one unit: the result for addrs[i] is places[which[i]]. */
-static void find_in_unit(struct debug_info *info, struct dwarf_unit *unit, const uint64_t *addrs,
-	size_t count, const uint32_t *which, struct debug_place *places)
+/* The unit that has the contents of a unit, elsewhere if they are split off. */
+static struct dwarf_unit *contents_of(struct debug_info *info, struct dwarf_unit *unit)
 {
-	struct unit_result r = {.unit = unit};
-
 	dwarf_unit_read_root(unit);
-	if (unit->dwo_id) {
-		struct dwarf_unit *split = dwarf_split_open(&info->splits, unit);
-		if (split) {
-			r.unit = split;
-			add_budget(info, split->file);
-		}
-	}
-	r.innermost = xcalloc(count, sizeof(*r.innermost));
-	r.rows = xcalloc(count, sizeof(*r.rows));
-	scope_table_read(&r.scopes, r.unit, addrs, count, r.innermost);
-	line_rows_find(unit, addrs, count, r.rows);
-	for (size_t i = 0; i < count; i++)
-		places[which[i]] = make_place(info, &r, i);
+	struct dwarf_unit *split = unit->dwo_id ? dwarf_split_open(&info->splits, unit) : NULL;
+	if (split == NULL)
+		return unit;
+	add_budget(info, split->file);
+	return split;
+}
+
+/* The result for addrs[i] goes to which[i] of what is searched for. */
+struct unit_query {
+	struct dwarf_unit *unit;
+	const uint64_t *addrs;
+	size_t count;
+	const uint32_t *which;
+};
+
+static void find_in_unit(struct debug_info *info, const struct unit_query *q, void *results)
+{
+	struct debug_place *places = results;
+	struct unit_result r = {.unit = contents_of(info, q->unit)};
+
+	r.innermost = xcalloc(q->count, sizeof(*r.innermost));
+	r.rows = xcalloc(q->count, sizeof(*r.rows));
+	scope_table_read(&r.scopes, r.unit, q->addrs, q->count, r.innermost);
+	line_rows_find(q->unit, q->addrs, q->count, r.rows);
+	for (size_t i = 0; i < q->count; i++)
+		places[q->which[i]] = make_place(info, &r, i);
 	scope_table_deinit(&r.scopes);
 	free(r.innermost);
 	free(r.rows);
+}
+
+/* linked: the unit in the linked file, which stays when the one with the contents is closed. */
+static const struct debug_caller *make_caller(struct debug_info *info,
+	const struct dwarf_unit *linked, struct dwarf_unit *unit, uint64_t entry)
+{
+	struct debug_caller *caller = ARENA_NEW(info->arena, struct debug_caller);
+	struct dwarf_tail_calls calls = {0};
+	struct function_facts facts;
+
+	dwarf_tail_calls_read(unit, entry, &calls);
+	function_facts_read(unit, entry, &facts);
+	*caller = (struct debug_caller){.source_unit = facts.unit == unit ? linked : facts.unit,
+		.source_entry = facts.entry,
+		.calls = ARENA_ARRAY(info->arena, struct debug_tail_call, calls.list.count),
+		.count = calls.list.count,
+		.is_whole = calls.is_whole};
+	for (size_t i = 0; i < calls.list.count; i++)
+		caller->calls[i] =
+			(struct debug_tail_call){calls.list.data[i].jump, calls.list.data[i].end};
+	vec_deinit(&calls.list);
+	return caller;
+}
+
+/* The caller of an entry, read only once. */
+static const struct debug_caller *caller_of(struct debug_info *info,
+	const struct dwarf_unit *linked, struct dwarf_unit *unit, uint64_t entry)
+{
+	uint32_t next = (uint32_t)info->caller_list.count;
+	bool added;
+	uint32_t i = *map_at(&info->callers, (uintptr_t)linked, entry, next, &added);
+
+	if (added)
+		vec_push(&info->caller_list, make_caller(info, linked, unit, entry));
+	return info->caller_list.data[i];
+}
+
+static void find_callers_in_unit(struct debug_info *info, const struct unit_query *q, void *results)
+{
+	const struct debug_caller **callers = results;
+	struct dwarf_unit *unit = contents_of(info, q->unit);
+	struct scope_table scopes = {0};
+	uint32_t *innermost = xcalloc(q->count, sizeof(*innermost));
+
+	scope_table_read(&scopes, unit, q->addrs, q->count, innermost);
+	for (size_t i = 0; i < q->count; i++) {
+		uint32_t scope = innermost[i];
+
+		while (scope != NO_SCOPE && scopes.data[scope].parent != NO_SCOPE &&
+			dwarf_spend(unit->file, 1))
+			scope = scopes.data[scope].parent;
+		if (scope != NO_SCOPE)
+			callers[q->which[i]] =
+				caller_of(info, q->unit, unit, scopes.data[scope].entry);
+	}
+	scope_table_deinit(&scopes);
+	free(innermost);
 }
 
 /* An address and its unit, to group addresses by unit. */
@@ -299,27 +371,45 @@ static struct wanted *wanted_by_unit(struct dwarf_file *file, const uint64_t *ad
 	return wanted;
 }
 
-void debug_info_find(
-	struct debug_info *info, const uint64_t *addrs, size_t count, struct debug_place *places)
+/* Groups the addresses by unit. */
+static void find_by_unit(struct debug_info *info, const uint64_t *addrs, size_t count,
+	void (*find)(struct debug_info *info, const struct unit_query *q, void *results),
+	void *results)
 {
 	uint64_t *unit_addrs = xcalloc(count, sizeof(*unit_addrs));
 	uint32_t *which = xcalloc(count, sizeof(*which));
 	size_t known = count, end;
-
-	for (size_t i = 0; i < count; i++)
-		places[i] = (struct debug_place){0};
 	struct wanted *wanted = wanted_by_unit(&info->file, addrs, &known);
+
 	for (size_t i = 0; i < known; i = end) {
 		for (end = i; end < known && wanted[end].unit == wanted[i].unit; end++) {
 			unit_addrs[end - i] = addrs[wanted[end].index];
 			which[end - i] = wanted[end].index;
 		}
-		find_in_unit(info, info->file.units.data[wanted[i].unit], unit_addrs, end - i,
-			which, places);
+		find(info,
+			&(struct unit_query){
+				info->file.units.data[wanted[i].unit], unit_addrs, end - i, which},
+			results);
 	}
 	free(wanted);
 	free(which);
 	free(unit_addrs);
+}
+
+void debug_info_find(
+	struct debug_info *info, const uint64_t *addrs, size_t count, struct debug_place *places)
+{
+	for (size_t i = 0; i < count; i++)
+		places[i] = (struct debug_place){0};
+	find_by_unit(info, addrs, count, find_in_unit, places);
+}
+
+void debug_info_callers(struct debug_info *info, const uint64_t *addrs, size_t count,
+	const struct debug_caller **callers)
+{
+	for (size_t i = 0; i < count; i++)
+		callers[i] = NULL;
+	find_by_unit(info, addrs, count, find_callers_in_unit, callers);
 }
 
 const char *debug_info_problem(struct debug_info *info)

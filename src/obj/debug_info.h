@@ -48,6 +48,28 @@ void debug_info_close(struct debug_info *info);
 void debug_info_find(
 	struct debug_info *info, const uint64_t *addrs, size_t count, struct debug_place *places);
 
+/* A jump that is a call: its address, or, if that is 0, the address behind it. */
+struct debug_tail_call {
+	uint64_t jump, end;
+};
+
+/* A function and its tail calls. */
+struct debug_caller {
+	/* The function in the source: that of several clones is the same. */
+	const void *source_unit;
+	uint64_t source_entry;
+	struct debug_tail_call *calls;
+	size_t count;
+	bool is_whole; /* it has no others */
+};
+
+/*
+ * Sets callers[count] to the function at each of addrs[count] (ascending, distinct), or NULL.
+ * Addresses have the same pointer if they are in the same function.
+ */
+void debug_info_callers(struct debug_info *info, const uint64_t *addrs, size_t count,
+	const struct debug_caller **callers);
+
 /* One sentence on what could not be read so far, or NULL; owned by the debug_info. */
 const char *debug_info_problem(struct debug_info *info);
 

@@ -20,6 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct dwarf_section sections[DWARF_SECTION_COUNT] = {0};
 	uint64_t addrs[TEXT_HIGH - TEXT_LOW];
 	struct debug_place places[TEXT_HIGH - TEXT_LOW];
+	const struct debug_caller *callers[ARRAY_SIZE(places)];
 	struct cursor c;
 	size_t bytes = 0;
 
@@ -39,6 +40,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < ARRAY_SIZE(addrs); i++)
 		for (uint32_t k = 0; k < places[i].count; k++)
 			bytes += places[i].frames[k].function.size + places[i].frames[k].file.size;
+	debug_info_callers(info, addrs, ARRAY_SIZE(addrs), callers);
+	for (size_t i = 0; i < ARRAY_SIZE(addrs); i++)
+		bytes += callers[i] ? callers[i]->count : 0;
 	debug_info_problem(info);
 	debug_info_close(info);
 	return bytes == SIZE_MAX;
