@@ -29,13 +29,13 @@ enum {
 /* And the least share of all frames in samples that is worth a request. */
 #define ASKED_SHARE 0.001
 
-enum { OPTION_FROM, OPTION_OUTPUT, OPTION_MODULE, OPTION_TIMEOUT, OPTION_QUIET };
+enum { OPTION_FROM, OPTION_OUTPUT, OPTION_MODULE, OPTION_TIMEOUT, OPTION_TAIL_CALLS, OPTION_QUIET };
 
 struct symbolize_command {
 	const char *from, *output;
 	struct regex *modules;
 	uint64_t timeout_ns;
-	bool quiet;
+	bool tail_calls, quiet;
 };
 
 static const struct option_row rows[] = {
@@ -47,6 +47,8 @@ static const struct option_row rows[] = {
 		"also replace names in modules whose whole name matches"},
 	{OPTION_TIMEOUT, 0, "timeout", VALUE_TEXT, "T", {0},
 		"how long a server may take to answer (default: 5 s)"},
+	{OPTION_TAIL_CALLS, 0, "tail-calls", VALUE_NONE, NULL, {0},
+		"also show callers that left no frame, as they jumped to what they called"},
 	{OPTION_QUIET, 'q', "quiet", VALUE_NONE, NULL, {0}, "print only errors"},
 	{0},
 };
@@ -77,6 +79,9 @@ static struct error *symbolize_set(void *context, int id, const char *value)
 		return regex_create(str_from(value), REGEX_WHOLE, &c->modules);
 	case OPTION_TIMEOUT:
 		return set_timeout(c, value);
+	case OPTION_TAIL_CALLS:
+		c->tail_calls = true;
+		break;
 	case OPTION_QUIET:
 		c->quiet = true;
 		break;
@@ -203,6 +208,7 @@ static struct error *symbolize_input(const struct symbolize_command *c,
 		.modules = c->modules,
 		.modules_max = source->is_network ? ASKED_MAX : 0,
 		.share_min = source->is_network ? ASKED_SHARE : 0,
+		.tail_calls = c->tail_calls,
 		.stops = stops,
 		.context = source};
 	struct error *err = capture_symbolize(input, &options, &out, &result);

@@ -5,7 +5,10 @@
 #include "cli/record_names.h"
 
 #include "base/arena.h"
+#include "base/sort.h"
 #include "formats/sonde/capture_names.h"
+#include "formats/sonde/layout/capture_rows.h"
+#include "obj/tail_calls.h"
 #include "symbolize/symbolize.h"
 
 struct namer {
@@ -38,6 +41,62 @@ static void write_place(struct capture_writer *writer, uint32_t object, uint64_t
 	capture_writer_symbol(writer, object, obj_addr, frames, place->count);
 }
 
+static int addr_compare(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return COMPARE(*x, *y);
+}
+
+/* Names jumps, in any order, that are not addresses of frames as well. */
+static void name_jumps(struct recorder *recorder, uint32_t number, struct namer *namer,
+	const struct symbolize_object *what, const struct recorder_object *object, uint64_t *jumps,
+	size_t count)
+{
+	struct arena *arena = arena_create();
+	struct symbol_place *places = ARENA_ARRAY(arena, struct symbol_place, count);
+	struct symbolize_status status;
+	size_t kept = 0;
+
+	if (count)
+		qsort(jumps, count, sizeof(*jumps), addr_compare);
+	for (size_t i = 0; i < count; i++)
+		if ((kept == 0 || jumps[i] != jumps[kept - 1]) &&
+			!bsearch(&jumps[i], object->addresses, object->address_count,
+				sizeof(*jumps), addr_compare))
+			jumps[kept++] = jumps[i];
+	if (kept)
+		symbolize_addresses(namer->symbolizer, what, jumps, kept, arena, places, &status);
+	for (size_t i = 0; i < kept; i++)
+		if (places[i].count > 0)
+			write_place(recorder_writer(recorder), number, jumps[i], &places[i], arena);
+	arena_destroy(arena);
+}
+
+/* Restores callers that left no frame. */
+static void restore_callers(struct recorder *recorder, uint32_t number, struct namer *namer,
+	const struct symbolize_object *what, const struct recorder_object *object)
+{
+	size_t count;
+	const struct tail_pair *pairs = recorder_pairs(recorder, number, &count);
+	struct arena *arena = arena_create();
+	struct tail_chain *chains = ARENA_ARRAY(arena, struct tail_chain, count);
+	VEC(uint64_t) jumps = {0};
+
+	symbolize_tail_calls(namer->symbolizer, what, pairs, count, arena, chains);
+	for (size_t i = 0; i < count; i++) {
+		for (uint32_t k = 0; k < chains[i].count; k++) {
+			capture_writer_tail(recorder_writer(recorder),
+				&(struct capture_tail){number, pairs[i].caller, pairs[i].callee,
+					chains[i].jumps[k]});
+			vec_push(&jumps, chains[i].jumps[k]);
+		}
+	}
+	name_jumps(recorder, number, namer, what, object, jumps.data, jumps.count);
+	vec_deinit(&jumps);
+	arena_destroy(arena);
+}
+
 static void symbolize_object(struct recorder *recorder, uint32_t number,
 	const struct recorder_object *object, struct namer *namer)
 {
@@ -66,6 +125,8 @@ static void symbolize_object(struct recorder *recorder, uint32_t number,
 	for (size_t i = 0; i < object->address_count; i++)
 		if (places[i].count > 0)
 			write_place(writer, number, object->addresses[i], &places[i], arena);
+	if (namer->options->tail_calls && what.kind == OBJECT_USER && status.has_lines)
+		restore_callers(recorder, number, namer, &what, object);
 	namer->left += status.is_too_large;
 	bool is_replaced = status.is_other_build && !status.has_names;
 

@@ -9,7 +9,8 @@
 #include "record/recorder.h"
 
 struct record_names_options {
-	bool later; /* only what cannot be found later, of the kernel and of generated code */
+	bool later;	 /* only what cannot be found later, of the kernel and of generated code */
+	bool tail_calls; /* restore callers that left no frame */
 	/* Objects whose tables take more are left out (symbolize_options); 0: none is. */
 	uint64_t memory_max;
 	/*

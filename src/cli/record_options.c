@@ -33,6 +33,7 @@ enum {
 	OPTION_WHEN,
 	OPTION_ZONES,
 	OPTION_NO_SYMBOLS,
+	OPTION_TAIL_CALLS,
 };
 
 static const char *const clock_choices[] = {"virtual", "real", "both", NULL};
@@ -83,6 +84,8 @@ const struct option_row record_option_rows[] = {
 		"leave out the first TIME, such as a program's start"},
 	{OPTION_CONTROL, 0, "control", VALUE_FILE, "FIFO", {0},
 		"execute commands from FIFO: disable, enable, dump, stop"},
+	{OPTION_TAIL_CALLS, 0, "tail-calls", VALUE_NONE, NULL, {0},
+		"also show callers that left no frame, as they jumped to what they called"},
 	{OPTION_QUIET, 'q', "quiet", VALUE_NONE, NULL, {0},
 		"print no progress and no summary; problems are still reported"},
 	{0},
@@ -373,6 +376,9 @@ struct error *record_options_set(void *context, int id, const char *value)
 		break;
 	case OPTION_WHEN:
 		return add_when(request, value);
+	case OPTION_TAIL_CALLS:
+		request->tail_calls = true;
+		break;
 	case OPTION_NO_SYMBOLS:
 		request->no_symbols = true;
 		break;

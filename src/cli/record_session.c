@@ -93,8 +93,10 @@ static bool finish(const struct record_request *request, struct recorder *record
 		.leaves_names = request->no_symbols};
 	struct error *err;
 
-	const struct record_names_options names = {
-		.later = request->no_symbols, .nameless = note_nameless, .context = &summary};
+	const struct record_names_options names = {.later = request->no_symbols,
+		.tail_calls = request->tail_calls,
+		.nameless = note_nameless,
+		.context = &summary};
 
 	if (!capture_writer_failed(recorder_writer(recorder)))
 		(void)record_names(recorder, &names);

@@ -48,6 +48,7 @@ struct record_request {
 	bool wakers; /* also record who wakes threads */
 	bool locks;  /* also record which locks they wait for */
 	enum recorder_zones zones;
+	bool tail_calls;	  /* restore callers that left no frame */
 	bool no_symbols;	  /* of programs and libraries; others cannot be named later */
 	struct event_list events; /* counted in addition to time */
 	struct strbuf when;	  /* patterns, each NUL-terminated */

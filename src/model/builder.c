@@ -291,6 +291,26 @@ frame_id builder_frame(struct builder *b, function_id function, string_id file, 
 	return builder_frame_intern(b, &f, BUDGET_FRAME_BYTES);
 }
 
+frame_id builder_frame_marked(struct builder *b, frame_id frame, struct str mark)
+{
+	assert(frame.i < b->frames.count);
+	struct frame f = ((const struct frame *)b->frames.rows)[frame.i];
+	struct function function = ((const struct function *)b->functions.rows)[f.function.i];
+	struct str name = builder_string_bytes(b, function.name);
+	struct strbuf marked = {0}, names = {0};
+
+	strbuf_add(&marked, name);
+	strbuf_add(&marked, mark);
+	strbuf_add(&names, name);
+	strbuf_add_char(&names, '\0');
+	strbuf_add(&names, builder_string_bytes(b, function.aliases));
+	f.function = builder_function_called(b, builder_string(b, strbuf_str(&marked)),
+		strbuf_str(&names), function.object, function.file, function.line);
+	strbuf_deinit(&names);
+	strbuf_deinit(&marked);
+	return builder_frame_intern(b, &f, BUDGET_FRAME_BYTES);
+}
+
 /* The stack if it exists, when there is no room for a new one. */
 static stack_id stack_known(struct builder *b, stack_id parent, frame_id frame)
 {

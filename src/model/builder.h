@@ -47,6 +47,11 @@ function_id builder_function_called(struct builder *b, string_id name, struct st
 	object_id object, string_id file, uint32_t line);
 frame_id builder_frame(struct builder *b, function_id function, string_id file, uint32_t line,
 	bool is_inline, uint64_t obj_addr);
+/*
+ * The same place in a function that is named with a mark behind its name, "f [mark]" for " [mark]";
+ * asking for "f" means it as well.
+ */
+frame_id builder_frame_marked(struct builder *b, frame_id frame, struct str mark);
 /* The name of a frame's function. */
 struct str builder_frame_name(const struct builder *b, frame_id frame);
 /* The stack `frame` called from `parent`; parent 0 is the empty stack. */

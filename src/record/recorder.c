@@ -103,6 +103,7 @@ struct recorder {
 					     taken */
 	const uint8_t *fates;		  /* by node, the writer's; NULL: all are kept */
 	struct stack_addresses addresses; /* once requested */
+	struct stack_pairs pairs;	  /* likewise */
 };
 
 /* ---- the result ---- */
@@ -809,6 +810,7 @@ struct error *recorder_create(const struct recorder_options *options, struct rec
 static void recorder_destroy(struct recorder *r)
 {
 	stack_addresses_deinit(&r->addresses);
+	stack_pairs_deinit(&r->pairs);
 	if (r->engine)
 		r->engine->ops->close(r->engine);
 	flight_deinit(&r->flight);
@@ -1164,6 +1166,17 @@ void recorder_object(struct recorder *r, uint32_t object, struct recorder_object
 		.addresses = r->addresses.addresses + begin,
 		.address_count = r->addresses.start[object + 1] - begin,
 	};
+}
+
+const struct tail_pair *recorder_pairs(struct recorder *r, uint32_t object, size_t *count)
+{
+	if (!r->pairs.start)
+		stack_tree_pairs(&r->recording.snapshot.tree, r->fates,
+			object_table_count(r->recording.objects), &r->pairs);
+	size_t begin = r->pairs.start[object];
+
+	*count = r->pairs.start[object + 1] - begin;
+	return r->pairs.pairs + begin;
 }
 
 bool recorder_generated_name(

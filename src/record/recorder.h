@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "formats/sonde/layout/capture.h"
+#include "obj/tail_calls.h"
 #include "record/file/capture_writer.h"
 #include "record/options.h"
 #include "record/zones/zones.h"
@@ -109,6 +110,11 @@ struct recorder_object {
  */
 size_t recorder_object_count(const struct recorder *r);
 void recorder_object(struct recorder *r, uint32_t object, struct recorder_object *out);
+/*
+ * The pairs of an object's frames, one called directly from the other: *count of them, ascending;
+ * the recorder's.
+ */
+const struct tail_pair *recorder_pairs(struct recorder *r, uint32_t object, size_t *count);
 /* The name of code made at run time, at an address of such an object, from a perf map. */
 bool recorder_generated_name(
 	const struct recorder *r, uint32_t object, uint64_t va, struct str *name);

@@ -14,6 +14,7 @@
 #include "obj/objfile.h"
 #include "obj/symtab.h"
 #include "obj/table_memory.h"
+#include "obj/tail_calls.h"
 #include "symbolize/build_source.h"
 
 /* The files of one object, and the tables read from them. */
@@ -329,3 +330,21 @@ const struct resolver resolver_elf = {
 	.fits = elf_fits,
 	.resolve = elf_resolve,
 };
+
+void symbolize_tail_calls(struct symbolizer *s, const struct symbolize_object *object,
+	const struct tail_pair *pairs, size_t count, struct arena *arena, struct tail_chain *chains)
+{
+	struct symbolize_status status = {0};
+	struct resolve_job job = {
+		.symbolizer = s, .object = object, .status = &status, .arena = arena};
+	struct elf_source source;
+
+	for (size_t i = 0; i < count; i++)
+		chains[i] = (struct tail_chain){0};
+	if (count == 0 || !elf_fits(object->kind) || !source_open(&source, &job))
+		return;
+	if (source.info)
+		tail_chains_find(source.object, source.info, symbols_of(&source), pairs, count,
+			arena, chains);
+	source_close(&source);
+}

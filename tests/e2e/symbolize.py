@@ -291,6 +291,41 @@ def test_a_recording_without_names(folder):
 	assert "--when needs names" in told, told
 
 
+# ---- callers that left no frame ----
+
+
+# Of tests/programs/tails.c: the restored callers inside each caller, outermost first.
+TAILS = {"from_inner": (), "from_single": ("single",), "from_second": ("second", "other", "single"), "from_fork_either": (),
+	"from_before_fork": ("before_fork",), "from_join": ("joined",), "from_anywhere": (), "from_astray": (),
+	"from_outside": ("outside",), "from_ping": ("ping",)}
+
+
+def tails_of(r):
+	"""By caller, the functions between it and inner(), as the samples have them."""
+	found = {}
+	for line in harness.check(harness.sonde("convert", "--to", "folded", r.path)).out.splitlines():
+		frames = line.rsplit(" ", 1)[0].split(";")
+		callers = [i for i, frame in enumerate(frames) if frame.startswith("from_")]
+		if callers and "inner" in frames:
+			found.setdefault(frames[callers[0]], set()).add(tuple(frames[callers[0] + 1:frames.index("inner")]))
+	return found
+
+
+def test_tail_calls(folder):
+	"""Restored while recording, or later; not unless asked for."""
+	recording.needs_sampling()
+	program = recording.program(folder, "tails", "-O2", "-g", recording.PROGRAMS / "tails_other.c")
+	expected = {caller: {tuple(f"{name} [tail call]" for name in names)} for caller, names in TAILS.items()}
+	r = recording.record(folder, program, 6, options=("--tail-calls", "--interval", "250us"))
+	assert tails_of(r) == expected, tails_of(r)
+	note, = (n for n in r.json("--view", "stats")["notes"] if "restored callers" in n["text"])
+	assert note["kind"] == "info" and note["count"] > 0, note
+	plain = recording.record(folder, program, 6, options=("--interval", "250us"), name="plain.prof")
+	assert tails_of(plain) == {caller: {()} for caller in TAILS}, tails_of(plain)
+	symbolize(plain.path, folder, "--module", "tails", "--tail-calls")
+	assert tails_of(plain) == expected, tails_of(plain)
+
+
 # ---- profiles of other tools ----
 
 

@@ -132,6 +132,22 @@ static void add_special_objects(struct capture_writer *w, uint32_t node)
 	capture_writer_number(w, CAPTURE_CPU_NS, 1000000000);
 }
 
+/* Callers that left no frame, between the last special frame and another one. */
+static void add_tails(struct capture_writer *w, uint32_t node)
+{
+	const int64_t weight = 6;
+	const uint64_t caller = 0xffffffff81000000;
+
+	capture_writer_node(w, node, node - 1, 10, caller + 0x100);
+	capture_writer_sample(w, 905000000, 0, node, 0, 0, &weight);
+	for (uint64_t i = 2; i < 4; i++) {
+		capture_writer_symbol(w, 10, caller + i * 0x100,
+			&(struct capture_symbol_frame){.function = STR("jumps")}, 1);
+		capture_writer_tail(
+			w, &(struct capture_tail){10, caller, caller + 0x100, caller + i * 0x100});
+	}
+}
+
 /* What a program has measured itself. */
 static void add_zones(struct capture_writer *w, uint32_t node)
 {
@@ -178,6 +194,8 @@ static void record_seed(size_t n, const char *path)
 	add_special_objects(w, (uint32_t)r.nodes.count);
 	if (n % 2)
 		add_zones(w, (uint32_t)r.nodes.count + 2);
+	else
+		add_tails(w, (uint32_t)r.nodes.count + 2);
 	if (capture_writer_finish(w, NULL) != NULL)
 		abort();
 	random_capture_deinit(&r);

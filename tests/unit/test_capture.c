@@ -9,6 +9,8 @@
 
 #include "../capture_files.h"
 #include "../unit.h"
+#include "formats/sonde/layout/capture_rows.h"
+#include "obj/tail_calls.h"
 #include "record/samples/sample_labels.h"
 
 static const struct random_capture_options small = {
@@ -117,6 +119,95 @@ static void write_mixture(struct capture_writer *w)
 		capture_writer_sample(w, node * 1000000, 0, node, 0, 0, &weight);
 	capture_writer_process(w, 0, 77, CAPTURE_NO_ID, 5, STR("prog"));
 	add_chain(w, 0, 0x1000);
+}
+
+/*
+ * main calls f and g directly by name, but the frame in f's call is of g: twice, in two places of
+ * it, through two jumps.  The third frame there is f's own.
+ */
+static void write_tails(struct capture_writer *w)
+{
+	static const char *const names[] = {"main", "f", "g", "h"};
+	const int64_t weight = 1000000;
+
+	capture_writer_metric(w, 0, STR("cpu-time"), STR("ns"));
+	capture_writer_object(w, 0, STR("/bin/prog"), STR("ab12"), CAPTURE_OBJECT_USER);
+	capture_writer_process(w, 0, 77, CAPTURE_NO_ID, 5, STR("prog"));
+	capture_writer_thread(w, 0, 0, 77, 5, STR("prog"));
+	for (uint32_t i = 0; i < 4; i++)
+		capture_writer_symbol(w, 0, 0x1000 * (i + 1),
+			&(struct capture_symbol_frame){.function = str_from(names[i])}, 1);
+	capture_writer_symbol(
+		w, 0, 0x3004, &(struct capture_symbol_frame){.function = STR("g")}, 1);
+	capture_writer_node(w, 1, 0, 0, 0x1000);
+	capture_writer_node(w, 2, 1, 0, 0x3000);
+	capture_writer_node(w, 3, 1, 0, 0x3004);
+	capture_writer_node(w, 4, 1, 0, 0x2000);
+	capture_writer_node(w, 5, 4, 0, 0x3000);
+	for (uint32_t i = 0; i < 2; i++) {
+		capture_writer_tail(w, &(struct capture_tail){0, 0x1000, 0x3000 + 4 * i, 0x2000});
+		capture_writer_tail(w, &(struct capture_tail){0, 0x1000, 0x3000 + 4 * i, 0x4000});
+	}
+	for (uint32_t node = 2; node <= 5; node++)
+		capture_writer_sample(w, node * 1000000, 0, node, 0, 0, &weight);
+}
+
+static void check_stack(const struct profile *p, stack_id stack, const char *expected)
+{
+	struct strbuf text = {0};
+
+	for (; stack.i; stack = profile_parent(p, stack))
+		strbuf_printf(&text, "%s<", leaf_name(p, stack));
+	assert_string_equal(text.data, expected);
+	strbuf_deinit(&text);
+}
+
+/* Callers that left no frame are where the file says, once, and counted. */
+TEST(test_tails)
+{
+	char *path = capture_file_path("tails.prof");
+	struct capture_writer *w;
+
+	assert_null(capture_writer_create(path, &w));
+	write_tails(w);
+	assert_null(capture_writer_finish(w, NULL));
+	struct profile *p = capture_read_file(path);
+	const stack_id *stack = p->samples.stack;
+	assert_int_equal(p->samples.count, 4);
+	check_stack(p, stack[0], "g<h [tail call]<f [tail call]<main<");
+	check_stack(p, stack[1], "g<h [tail call]<f [tail call]<main<");
+	assert_int_equal(profile_parent(p, stack[0]).i, profile_parent(p, stack[1]).i);
+	check_stack(p, stack[2], "f<main<");
+	check_stack(p, stack[3], "g<f<main<");
+	assert_int_equal(capture_note_count(p, NOTE_INFO), 2);
+	assert_int_equal(p->stats.critical, 0);
+	profile_destroy(p);
+	free(path);
+}
+
+/* Rows that no recorder writes: of frames that are missing, without names, far too many. */
+TEST(test_tails_of_nothing)
+{
+	char *path = capture_file_path("no-tails.prof");
+	struct capture_writer *w;
+
+	assert_null(capture_writer_create(path, &w));
+	write_tails(w);
+	capture_writer_tail(w, &(struct capture_tail){7, 1, 2, 3});
+	capture_writer_tail(w, &(struct capture_tail){0, 0x2000, 0x3000, 0x9999});
+	for (int i = 0; i < 1000; i++)
+		capture_writer_tail(w, &(struct capture_tail){0, 0x1000, 0x2000, 0x4000});
+	capture_writer_tail(w, &(struct capture_tail){0, 0x1000, 0x3000, 0x4000});
+	assert_null(capture_writer_finish(w, NULL));
+	struct profile *p = capture_read_file(path);
+	const stack_id *stack = p->samples.stack;
+	check_stack(p, stack[0], "g<h [tail call]<f [tail call]<main<");
+	uint32_t depth = 0;
+	for (stack_id s = stack[2]; s.i; s = profile_parent(p, s))
+		depth++;
+	assert_int_equal(depth, 2 + TAIL_CHAIN_MAX);
+	profile_destroy(p);
+	free(path);
 }
 
 TEST(test_mixture)
@@ -511,6 +602,8 @@ int main(void)
 		cmocka_unit_test(test_round_trip_rewritten),
 		cmocka_unit_test(test_round_trip_deep),
 		cmocka_unit_test(test_mixture),
+		cmocka_unit_test(test_tails),
+		cmocka_unit_test(test_tails_of_nothing),
 		cmocka_unit_test(test_secured),
 		cmocka_unit_test(test_secured_alone),
 		cmocka_unit_test(test_stats_and_notes),

@@ -214,6 +214,23 @@ static const struct capture_chain *guessed(struct capture_names *n)
 	return &n->guessed;
 }
 
+struct capture_chain capture_names_restored(
+	struct capture_names *n, const struct capture_chain *chain)
+{
+	struct capture_chain restored = *chain;
+
+	if (!chain->is_known)
+		return (struct capture_chain){0};
+	restored.first = (uint32_t)n->frame_ids.count;
+	for (uint32_t i = 0; i < chain->count; i++) {
+		frame_id frame = n->frame_ids.data[chain->first + i];
+
+		vec_push(&n->frame_ids,
+			i ? frame : builder_frame_marked(n->builder, frame, STR(" [tail call]")));
+	}
+	return restored;
+}
+
 const struct capture_chain *capture_names_unknown(struct capture_names *n)
 {
 	if (n->unknown.count == 0)

@@ -96,6 +96,12 @@ void capture_names_resolve(struct capture_names *n, const struct capture_frame *
 /* The chain for the unknown part of a stack. */
 const struct capture_chain *capture_names_truncated(struct capture_names *n);
 const struct capture_chain *capture_names_unknown(struct capture_names *n);
+/*
+ * The chain of a restored caller: the function of a resolved chain, "f", is "f [tail call]".
+ * Without a name, it is empty.
+ */
+struct capture_chain capture_names_restored(
+	struct capture_names *n, const struct capture_chain *chain);
 
 /* Adds the names of one address, innermost frame first. */
 void capture_names_add(struct capture_names *n, uint32_t object, uint64_t obj_addr,

@@ -7,10 +7,12 @@
  */
 #include "formats/sonde/capture_symbolize.h"
 
+#include "base/search.h"
 #include "base/sort.h"
 #include "formats/sonde/capture_names.h"
 #include "formats/sonde/layout/capture_batch.h"
 #include "obj/kernel_file.h"
+#include "obj/tail_calls.h"
 #include "symbolize/symbolize.h"
 
 enum { PACK_LEVEL = 5, SYMBOL_BYTES_MAX = 1 << 20 };
@@ -27,6 +29,12 @@ struct wanted_object {
 	uint32_t object; /* in the file */
 	VEC(uint64_t) obj_addrs;
 	double weight; /* its nameless frames in all samples */
+};
+
+/* A frame directly in another one of the same object. */
+struct object_pair {
+	uint32_t object;
+	struct tail_pair pair;
 };
 
 struct renaming {
@@ -48,7 +56,10 @@ struct renaming {
 	VEC(struct named) named;
 	struct map named_at; /* (object, obj_addr) → named */
 	VEC(struct wanted_object) wanted;
-	double weight; /* of all frames */
+	VEC(struct object_pair) pairs;	/* if callers are to be restored */
+	struct map tailed;		/* objects with tail calls in the file */
+	VEC(struct capture_tail) tails; /* new ones */
+	double weight;			/* of all frames */
 };
 
 static void renaming_deinit(struct renaming *r)
@@ -56,6 +67,9 @@ static void renaming_deinit(struct renaming *r)
 	for (size_t i = 0; i < r->wanted.count; i++)
 		vec_deinit(&r->wanted.data[i].obj_addrs);
 	vec_deinit(&r->wanted);
+	vec_deinit(&r->pairs);
+	map_deinit(&r->tailed);
+	vec_deinit(&r->tails);
 	vec_deinit(&r->named);
 	map_deinit(&r->named_at);
 	vec_deinit(&r->samples);
@@ -121,6 +135,15 @@ static struct error *read_marks(struct renaming *r, struct cursor *payload)
 		row.name = keep(r, row.name);
 		vec_push(&r->marks, row);
 	}
+	return cursor_error(payload);
+}
+
+static struct error *read_tails(struct renaming *r, struct cursor *payload)
+{
+	struct capture_tail row;
+
+	while (capture_get_tail(payload, &row))
+		map_put(&r->tailed, row.object, 0, 0);
 	return cursor_error(payload);
 }
 
@@ -213,6 +236,8 @@ static struct error *read_payload(
 		return read_objects(r, payload);
 	case CAPTURE_CHUNK_MARKS:
 		return read_marks(r, payload);
+	case CAPTURE_CHUNK_TAILS:
+		return read_tails(r, payload);
 	case CAPTURE_CHUNK_STACKS:
 		return read_stacks(r, payload, stacks);
 	case CAPTURE_CHUNK_SAMPLES:
@@ -465,6 +490,105 @@ static size_t marks_of(
 	return count;
 }
 
+static int pair_compare(const void *a, const void *b)
+{
+	const struct object_pair *x = a, *y = b;
+
+	return COMPARE(x->object, y->object) ?: COMPARE(x->pair.caller, y->pair.caller)
+						?: COMPARE(x->pair.callee, y->pair.callee);
+}
+
+/* Collects all pairs, ascending and different. */
+static void find_pairs(struct renaming *r)
+{
+	size_t distinct = 0;
+
+	for (size_t i = 1; i < r->nodes.count; i++) {
+		const struct capture_node *node = &r->nodes.data[i];
+		if (node->parent == 0)
+			continue;
+		const struct capture_frame *callee = &r->frames.data[node->frame];
+		const struct capture_frame *caller =
+			&r->frames.data[r->nodes.data[node->parent].frame];
+
+		if (caller->object == callee->object)
+			vec_push(&r->pairs, (struct object_pair){callee->object,
+						    {caller->obj_addr, callee->obj_addr}});
+	}
+	struct object_pair *pairs = r->pairs.data;
+	if (r->pairs.count)
+		qsort(pairs, r->pairs.count, sizeof(*pairs), pair_compare);
+	for (size_t i = 0; i < r->pairs.count; i++)
+		if (distinct == 0 || pair_compare(&pairs[i], &pairs[distinct - 1]) != 0)
+			pairs[distinct++] = pairs[i];
+	r->pairs.count = distinct;
+}
+
+/* The pairs of an object, in the arena; returns how many. */
+static size_t pairs_of(
+	const struct renaming *r, uint32_t object, struct arena *arena, struct tail_pair **pairs)
+{
+	const struct object_pair *all = r->pairs.data;
+	size_t begin = partition_point(i, 0, r->pairs.count, all[i].object < object);
+	size_t end = partition_point(i, begin, r->pairs.count, all[i].object <= object);
+
+	*pairs = ARENA_ARRAY(arena, struct tail_pair, end - begin);
+	for (size_t i = begin; i < end; i++)
+		(*pairs)[i - begin] = all[i].pair;
+	return end - begin;
+}
+
+/* Names jumps that have no name yet. */
+static void name_jumps(struct renaming *r, uint32_t object, const struct symbolize_object *what,
+	uint64_t *jumps, size_t count)
+{
+	struct arena *arena = arena_create();
+	struct symbol_place *places = ARENA_ARRAY(arena, struct symbol_place, count);
+	struct symbolize_status status;
+	size_t kept = 0;
+
+	if (count)
+		qsort(jumps, count, sizeof(*jumps), address_compare);
+	for (size_t i = 0; i < count; i++)
+		if ((kept == 0 || jumps[i] != jumps[kept - 1]) &&
+			is_nameless(named_of(r, &(struct capture_frame){object, jumps[i]})))
+			jumps[kept++] = jumps[i];
+	if (kept)
+		symbolize_addresses(
+			r->options->symbolizer, what, jumps, kept, arena, places, &status);
+	for (size_t i = 0; i < kept; i++)
+		if (has_name(&places[i]))
+			take_place(r, (struct capture_frame){object, jumps[i]}, &places[i]);
+	arena_destroy(arena);
+}
+
+/* Restores an object's callers that left no frame, unless the file has some already. */
+static void restore_callers(
+	struct renaming *r, uint32_t object, const struct symbolize_object *what)
+{
+	struct arena *arena = arena_create();
+	struct tail_pair *pairs;
+	VEC(uint64_t) jumps = {0};
+	uint32_t known;
+
+	if (!map_get(&r->tailed, object, 0, &known)) {
+		size_t count = pairs_of(r, object, arena, &pairs);
+		struct tail_chain *chains = ARENA_ARRAY(arena, struct tail_chain, count);
+
+		symbolize_tail_calls(r->options->symbolizer, what, pairs, count, arena, chains);
+		for (size_t i = 0; i < count; i++) {
+			for (uint32_t k = 0; k < chains[i].count; k++) {
+				vec_push(&r->tails, (struct capture_tail){object, pairs[i].caller,
+							    pairs[i].callee, chains[i].jumps[k]});
+				vec_push(&jumps, chains[i].jumps[k]);
+			}
+		}
+	}
+	name_jumps(r, object, what, jumps.data, jumps.count);
+	vec_deinit(&jumps);
+	arena_destroy(arena);
+}
+
 static void look_up(struct renaming *r, const struct wanted_object *wanted,
 	const struct capture_object *o, struct capture_symbolize_module *module)
 {
@@ -475,14 +599,15 @@ static void look_up(struct renaming *r, const struct wanted_object *wanted,
 	struct kernel_mark *marks;
 	size_t mark_count = marks_of(r, wanted->object, arena, &marks);
 
-	symbolize_addresses(r->options->symbolizer,
-		&(struct symbolize_object){.path = o->path,
-			.build_id = o->build_id,
-			.kind = o->kind == CAPTURE_OBJECT_KERNEL ? OBJECT_KERNEL : OBJECT_USER,
-			.marks = marks,
-			.mark_count = mark_count,
-			.is_other_kernel = true},
-		wanted->obj_addrs.data, count, arena, places, &status);
+	const struct symbolize_object what = {.path = o->path,
+		.build_id = o->build_id,
+		.kind = o->kind == CAPTURE_OBJECT_KERNEL ? OBJECT_KERNEL : OBJECT_USER,
+		.marks = marks,
+		.mark_count = mark_count,
+		.is_other_kernel = true};
+
+	symbolize_addresses(r->options->symbolizer, &what, wanted->obj_addrs.data, count, arena,
+		places, &status);
 	for (size_t i = 0; i < count; i++) {
 		if (!has_name(&places[i]))
 			continue;
@@ -490,6 +615,8 @@ static void look_up(struct renaming *r, const struct wanted_object *wanted,
 		take_place(r, (struct capture_frame){wanted->object, wanted->obj_addrs.data[i]},
 			&places[i]);
 	}
+	if (r->options->tail_calls && what.kind == OBJECT_USER && status.has_lines)
+		restore_callers(r, wanted->object, &what);
 	if (module->named < module->wanted && status.problem)
 		module->problem = arena_str(r->result->arena, str_from(status.problem)).data;
 	arena_destroy(arena);
@@ -555,6 +682,20 @@ static void write_symbols(struct renaming *r, struct capture_packer *packer, str
 	capture_symbols_encoder_destroy(encoder);
 }
 
+static void write_tails(struct renaming *r, struct capture_packer *packer, struct strbuf *out)
+{
+	struct strbuf raw = {0};
+
+	for (size_t i = 0; i < r->tails.count; i++) {
+		capture_put_tail(&raw, &r->tails.data[i]);
+		if (raw.size < SYMBOL_BYTES_MAX && i + 1 < r->tails.count)
+			continue;
+		capture_pack_chunk(packer, CAPTURE_CHUNK_TAILS, strbuf_str(&raw), out);
+		strbuf_clear(&raw);
+	}
+	strbuf_deinit(&raw);
+}
+
 /* Copies the end mark, or all chunks but that and the names. */
 static struct error *write_chunks(
 	struct renaming *r, struct capture_packer *packer, bool is_end, struct strbuf *out)
@@ -583,6 +724,7 @@ static struct error *write_file(struct renaming *r, struct strbuf *out)
 	struct error *err = write_chunks(r, packer, false, out);
 	if (err == NULL) {
 		write_symbols(r, packer, out);
+		write_tails(r, packer, out);
 		err = write_chunks(r, packer, true, out);
 	}
 	capture_packer_destroy(packer);
@@ -605,6 +747,8 @@ struct error *capture_symbolize(const struct reader_input *input,
 	err = read_all(&r);
 	if (err == NULL) {
 		find_wanted(&r);
+		if (options->tail_calls)
+			find_pairs(&r);
 		look_up_all(&r);
 		if (result->changed && !result->is_stopped)
 			err = write_file(&r, out);

@@ -26,6 +26,7 @@ struct capture_symbolize_options {
 	 */
 	size_t modules_max;
 	double share_min;
+	bool tail_calls; /* also restore callers that left no frame */
 	/* Called between load objects; true: stop.  NULL: never stop. */
 	bool (*stops)(void *context);
 	void *context;

@@ -268,8 +268,8 @@ static bool is_plain(const struct capture_tree *t, const struct capture_chain *c
 {
 	const struct capture_id_runs *r = &t->node_runs;
 
-	if (r->runs.count != 1 || r->runs.data[0].first != 1 || t->nodes.count > t->stacks_left ||
-		!builder_can_adopt(t->builder, t->nodes.count))
+	if (t->tail_places || r->runs.count != 1 || r->runs.data[0].first != 1 ||
+		t->nodes.count > t->stacks_left || !builder_can_adopt(t->builder, t->nodes.count))
 		return false;
 	for (size_t i = 0; i < t->frames.count; i++)
 		if (chains[i].is_shared || chains[i].count != 1)
@@ -321,6 +321,86 @@ static void build_plain(struct capture_tree *t, const struct capture_chain *chai
 	t->nodes.count = t->nodes.capacity = 0;
 }
 
+/* ---- callers that left no frame ---- */
+
+struct tail_places {
+	uint32_t *numbers;	      /* [frame] in the tails */
+	struct capture_chain *chains; /* [jump] */
+};
+
+/* Numbers the frames that tails mention, and names the jumps. */
+static void place_tails(struct capture_tree *t, bool ask_local)
+{
+	const struct capture_tails *tails = t->tails;
+
+	if (tails == NULL || tails->jumps.count == 0)
+		return;
+	struct tail_places *places = t->tail_places = xalloc(sizeof(*t->tail_places));
+	places->numbers = xcalloc(t->frames.count + 1, sizeof(*places->numbers));
+	places->chains = xcalloc(tails->jumps.count, sizeof(*places->chains));
+	for (size_t i = 0; i < t->frames.count; i++)
+		places->numbers[i] = capture_tails_number(tails, &t->frames.data[i]);
+	capture_names_resolve(
+		t->names, tails->jumps.data, tails->jumps.count, ask_local, places->chains);
+	for (size_t i = 0; i < tails->jumps.count; i++)
+		places->chains[i] = capture_names_restored(t->names, &places->chains[i]);
+}
+
+static void tail_places_destroy(struct tail_places *places)
+{
+	if (places == NULL)
+		return;
+	free(places->numbers);
+	free(places->chains);
+	free(places);
+}
+
+/* The number, in the tails, of the frame of the node with that id. */
+static uint32_t tail_number_of(const struct capture_tree *t, uint32_t node)
+{
+	size_t place = node ? id_runs_find(&t->node_runs, node) : SIZE_MAX;
+	size_t frame =
+		place == SIZE_MAX ? SIZE_MAX : id_runs_find(&t->frame_runs, t->nodes.data[place].i);
+
+	return frame == SIZE_MAX ? CAPTURE_NO_TAIL : t->tail_places->numbers[frame];
+}
+
+/* The frames of the restored caller in a row of the tails. */
+static const struct capture_chain *tail_chain(const struct capture_tree *t, uint32_t row)
+{
+	return &t->tail_places->chains[t->tails->rows.data[row]];
+}
+
+/* The stack in which a node's own frames are: its parent's, with the callers missing between. */
+static stack_id add_tails(
+	struct capture_tree *t, stack_id stack, uint32_t parent, size_t frame, uint8_t *flags)
+{
+	uint32_t number = frame == SIZE_MAX ? CAPTURE_NO_TAIL : t->tail_places->numbers[frame];
+	uint32_t caller = number == CAPTURE_NO_TAIL ? CAPTURE_NO_TAIL : tail_number_of(t, parent);
+	uint32_t first, count, frames = 0;
+
+	if (caller == CAPTURE_NO_TAIL)
+		return stack;
+	count = capture_tails_find(t->tails, caller, number, &first);
+	for (uint32_t i = 0; i < count; i++)
+		frames += tail_chain(t, first + i)->count;
+	if (frames > t->stacks_left) {
+		t->left_out += frames;
+		return stack;
+	}
+	t->stacks_left -= frames;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct capture_chain *chain = tail_chain(t, first + i);
+
+		for (uint32_t k = 0; k < chain->count; k++)
+			stack = builder_stack(
+				t->builder, stack, t->names->frame_ids.data[chain->first + k]);
+	}
+	if (frames)
+		*flags |= CAPTURE_STACK_RESTORED | CAPTURE_STACK_SHARED;
+	return stack;
+}
+
 /* A stack that belongs to a single node is added without a look-up. */
 static stack_id build_stack(struct capture_tree *t, stack_id parent, frame_id frame, bool is_shared)
 {
@@ -340,6 +420,8 @@ static void build_node(
 	uint8_t flags;
 	stack_id stack = capture_tree_stack(t, parent, &flags);
 
+	if (t->tail_places)
+		stack = add_tails(t, stack, parent, frame, &flags);
 	/* If there is no room for all, omit the inner ones: the outermost is the function. */
 	uint32_t count = chain->count <= t->stacks_left ? chain->count : 1;
 	t->left_out += chain->count - count;
@@ -380,10 +462,13 @@ void capture_tree_build(struct capture_tree *t, struct capture_names *names, boo
 	t->names = names;
 	t->count = t->nodes.count;
 	find_shared(t, chains);
+	place_tails(t, ask_local);
 	if (is_plain(t, chains))
 		build_plain(t, chains);
 	else
 		build_nodes(t, chains);
+	tail_places_destroy(t->tail_places);
+	t->tail_places = NULL;
 	free(chains);
 }
 

@@ -13,6 +13,7 @@
 #include "base/child_table.h"
 #include "formats/sonde/capture_names.h"
 #include "formats/sonde/capture_nodes.h"
+#include "formats/sonde/capture_tails.h"
 #include "formats/sonde/layout/capture_chunk.h"
 
 /* Dense ids, with holes where chunks are missing: id → index in an array without holes. */
@@ -31,6 +32,7 @@ enum capture_stack_flag {
 	CAPTURE_STACK_GUESSED = 8,   /* some of its callers are guessed */
 	/* Other nodes may have the same stack: some frame in it belongs to several addresses. */
 	CAPTURE_STACK_SHARED = 16,
+	CAPTURE_STACK_RESTORED = 32, /* some of its callers had left no frame */
 	CAPTURE_STACK_NOT_WHOLE = CAPTURE_STACK_TRUNCATED | CAPTURE_STACK_GUESSED,
 };
 
@@ -45,8 +47,10 @@ struct capture_tree {
 	stack_id *stacks; /* [index], once built; NULL: the stack's number is the index */
 	uint8_t *flags;	  /* [index]; NULL: none */
 	struct capture_names *names;
+	const struct capture_tails *tails; /* set before it is built; NULL: none */
+	struct tail_places *tail_places;   /* while it is built */
 	uint64_t stacks_left; /* how many the builder may add; a byte can stand for hundreds */
-	uint64_t left_out;    /* inlined frames omitted because of that */
+	uint64_t left_out;    /* inlined and restored frames omitted because of that */
 };
 
 void capture_tree_init(struct capture_tree *t, struct builder *b);

@@ -107,6 +107,11 @@ static const struct trouble file_troubles[] = {
 	[CAPTURE_DROPPED_SAMPLES] = {NOTE_LOST,
 		"a sample could not be written to the file: the disk was full, or a limit reached",
 		"samples could not be written to the file: the disk was full, or a limit reached"},
+	[CAPTURE_RESTORED_CALLERS] = {NOTE_INFO,
+		"a sample has a restored caller: it had left its frame by a jump, as [tail call] "
+		"shows; debug information tells which it was",
+		"samples have restored callers: these had left their frames by a jump, as [tail "
+		"call] shows; debug information tells which they were"},
 };
 
 /* Adds nothing if count is 0. */

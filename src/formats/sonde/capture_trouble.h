@@ -14,6 +14,7 @@ enum capture_trouble {
 	CAPTURE_LEFT_OUT_FRAMES,
 	CAPTURE_MISSING_SAMPLES,
 	CAPTURE_DROPPED_SAMPLES,
+	CAPTURE_RESTORED_CALLERS, /* in samples */
 };
 
 /* The note on guessed callers, after the words for the stacks that contain one. */

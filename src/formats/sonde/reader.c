@@ -32,6 +32,7 @@ struct capture {
 	VEC(struct capture_chunk) chunks;
 	struct capture_unpacker *unpacker;
 	struct capture_names names;
+	struct capture_tails tails;
 	struct capture_tree tree;
 	struct capture_profile profile;
 	bool is_profile; /* a written profile, not a recording */
@@ -56,7 +57,7 @@ struct capture {
 	bool is_real; /* real time was requested */
 	uint64_t end_samples, end_dropped;
 	/* Samples: all, and those in the metric "samples". */
-	uint64_t samples, counted, critical, guessed, foreign, orphans, last_ns;
+	uint64_t samples, counted, critical, guessed, restored, foreign, orphans, last_ns;
 	uint64_t counted_ns;	    /* CPU time of the counted samples */
 	int64_t off_cpu_ns, cut_ns; /* cut: under [truncated] */
 	uint64_t bad_chunks, first_bad_offset;
@@ -247,6 +248,7 @@ static void count_samples(struct capture *c, const struct row_block *r)
 		c->orphans += (flags & CAPTURE_STACK_ORPHAN) != 0;
 		c->counted += is_counted;
 		c->counted_ns += is_counted ? (uint64_t)cpu[i] : 0;
+		c->restored += is_counted && (flags & CAPTURE_STACK_RESTORED);
 		c->critical += is_counted && (flags & CAPTURE_STACK_NOT_WHOLE);
 		c->guessed +=
 			is_counted && (flags & CAPTURE_STACK_NOT_WHOLE) == CAPTURE_STACK_GUESSED;
@@ -384,6 +386,8 @@ static struct error *read_payload(struct capture *c, uint8_t type, struct cursor
 		break;
 	case CAPTURE_CHUNK_SYMBOLS:
 		return capture_names_read_symbols(&c->names, payload);
+	case CAPTURE_CHUNK_TAILS:
+		return capture_tails_read(&c->tails, payload);
 	case CAPTURE_CHUNK_SAMPLES:
 		return read_samples(c, payload);
 	case CAPTURE_CHUNK_END:
@@ -551,9 +555,11 @@ static void read_all(struct capture *c)
 		read_chunks(c, CAPTURE_CHUNK_LABEL_SETS);
 	}
 	read_chunks(c, CAPTURE_CHUNK_SYMBOLS);
+	read_chunks(c, CAPTURE_CHUNK_TAILS);
 	read_stacks(c);
 	/* A complete file has all the names that it is to have (record --no-symbols). */
 	bool ask_local = !c->has_end;
+	c->tree.tails = &c->tails;
 	c->tree.stacks_left = 4000000 + 16 * (uint64_t)c->input->size;
 	capture_tree_build(&c->tree, &c->names, ask_local);
 	expect_samples(c);
@@ -627,6 +633,7 @@ static void note_loss(struct capture *c)
 	for (size_t i = 0; i < c->metric_names.count; i++)
 		note_metric(c, i);
 	capture_names_note(&c->names);
+	capture_trouble_note(c->builder, CAPTURE_RESTORED_CALLERS, c->restored);
 }
 
 static void set_stats(struct capture *c)
@@ -694,6 +701,7 @@ static void capture_deinit(struct capture *c)
 	capture_tasks_deinit(&c->tasks);
 	capture_names_deinit(&c->names);
 	capture_tree_deinit(&c->tree);
+	capture_tails_deinit(&c->tails);
 	capture_profile_deinit(&c->profile);
 	capture_labels_deinit(&c->labels);
 	capture_unpacker_destroy(c->unpacker);

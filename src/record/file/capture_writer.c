@@ -229,6 +229,12 @@ void capture_writer_mark(struct capture_writer *w, uint32_t object, struct str n
 			&(struct capture_mark){object, name, va});
 }
 
+void capture_writer_tail(struct capture_writer *w, const struct capture_tail *tail)
+{
+	if (writer_accepts(w))
+		capture_put_tail(&w->batch.rows[CAPTURE_CHUNK_TAILS], tail);
+}
+
 void capture_writer_process(struct capture_writer *w, uint32_t process, int64_t pid,
 	uint32_t parent_process, uint64_t start_ns, struct str name)
 {

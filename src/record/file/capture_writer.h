@@ -41,6 +41,9 @@ void capture_writer_replaced(struct capture_writer *w, uint32_t object, struct s
 	struct str build_id, enum capture_object_kind kind);
 /* Where a part of a kernel object was in memory; see struct capture_mark. */
 void capture_writer_mark(struct capture_writer *w, uint32_t object, struct str name, uint64_t va);
+/* A jump that is a call between two frames; see struct capture_tail. */
+struct capture_tail;
+void capture_writer_tail(struct capture_writer *w, const struct capture_tail *tail);
 /*
  * A process, identified by (pid, start).  Call it again to rename it after an exec.
  * parent_process: UINT32_MAX if unknown.

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/sort.h"
 #include "record/file/capture_compact.h"
 
 #define FIRST_SLOTS ((size_t)1 << 12)
@@ -155,4 +156,73 @@ void stack_addresses_deinit(struct stack_addresses *a)
 	free(a->addresses);
 	free(a->start);
 	*a = (struct stack_addresses){0};
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+	const struct tail_pair *x = a, *y = b;
+
+	return COMPARE(x->caller, y->caller) ?: COMPARE(x->callee, y->callee);
+}
+
+/* Sorts and removes duplicates; returns the new count. */
+static size_t make_pairs_distinct(struct tail_pair *pairs, size_t count)
+{
+	size_t kept = 0;
+
+	if (count)
+		qsort(pairs, count, sizeof(*pairs), compare_pairs);
+	for (size_t i = 0; i < count; i++)
+		if (kept == 0 || compare_pairs(&pairs[i], &pairs[kept - 1]) != 0)
+			pairs[kept++] = pairs[i];
+	return kept;
+}
+
+/* Whether a node and its parent are a pair. */
+static bool is_pair(const struct stack_tree *t, const uint8_t *fates, size_t node)
+{
+	const struct stack_node *n = &t->nodes.data[node];
+
+	return n->parent != 0 && t->nodes.data[n->parent].object == n->object &&
+	       !is_dropped(fates, node);
+}
+
+void stack_tree_pairs(const struct stack_tree *t, const uint8_t *fates, size_t object_count,
+	struct stack_pairs *out)
+{
+	size_t *fill = xcalloc(object_count + 1, sizeof(*fill));
+	size_t kept = 0;
+
+	out->start = xcalloc(object_count + 1, sizeof(*out->start));
+	for (size_t i = 1; i < t->nodes.count; i++)
+		fill[t->nodes.data[i].object + 1] += is_pair(t, fates, i);
+	for (size_t i = 0; i < object_count; i++)
+		fill[i + 1] += fill[i];
+	memcpy(out->start, fill, (object_count + 1) * sizeof(*fill));
+	out->pairs = xcalloc(fill[object_count], sizeof(*out->pairs));
+	for (size_t i = 1; i < t->nodes.count; i++) {
+		const struct stack_node *n = &t->nodes.data[i];
+
+		if (is_pair(t, fates, i))
+			out->pairs[fill[n->object]++] =
+				(struct tail_pair){t->nodes.data[n->parent].obj_addr, n->obj_addr};
+	}
+	/* Now fill[i] is the end of object i's pairs. */
+	for (size_t i = 0; i < object_count; i++) {
+		size_t begin = out->start[i];
+		size_t distinct = make_pairs_distinct(out->pairs + begin, fill[i] - begin);
+
+		memmove(out->pairs + kept, out->pairs + begin, distinct * sizeof(*out->pairs));
+		out->start[i] = kept;
+		kept += distinct;
+	}
+	out->start[object_count] = kept;
+	free(fill);
+}
+
+void stack_pairs_deinit(struct stack_pairs *p)
+{
+	free(p->pairs);
+	free(p->start);
+	*p = (struct stack_pairs){0};
 }

@@ -11,6 +11,7 @@
 
 #include "base/compiler.h"
 #include "base/vec.h"
+#include "obj/tail_calls.h"
 #include "record/file/capture_writer.h"
 
 struct stack_node {
@@ -42,6 +43,17 @@ struct stack_addresses {
 };
 void stack_tree_addresses(const struct stack_tree *t, const uint8_t *fates, size_t object_count,
 	struct stack_addresses *out);
+/*
+ * The pairs of frames in the same object, of nodes and their parents, likewise; ascending by
+ * caller, then callee.
+ */
+struct stack_pairs {
+	struct tail_pair *pairs;
+	size_t *start; /* [object_count + 1] */
+};
+void stack_tree_pairs(const struct stack_tree *t, const uint8_t *fates, size_t object_count,
+	struct stack_pairs *out);
+void stack_pairs_deinit(struct stack_pairs *p);
 /*
  * The fates of all nodes.  wanted[count]: whether a node is wanted; later nodes are.  Wanted ones
  * are kept, and those on the way to them pass.  The caller frees the result.

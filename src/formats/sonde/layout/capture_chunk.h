@@ -46,6 +46,8 @@ enum capture_chunk_type {
 	CAPTURE_CHUNK_LABEL_SETS = 20,
 	/* Of recordings with code of the kernel. */
 	CAPTURE_CHUNK_MARKS = 21,
+	/* Of recordings with callers that left no frame. */
+	CAPTURE_CHUNK_TAILS = 22,
 	CAPTURE_CHUNK_TYPE_COUNT
 };
 
@@ -55,7 +57,7 @@ static inline bool capture_chunk_has_rows(uint8_t type)
 	return (type >= CAPTURE_CHUNK_FACTS && type <= CAPTURE_CHUNK_COUNTERS) ||
 	       (type >= CAPTURE_CHUNK_NOTES && type <= CAPTURE_CHUNK_TICKS) ||
 	       type == CAPTURE_CHUNK_LABELS || type == CAPTURE_CHUNK_LABEL_SETS ||
-	       type == CAPTURE_CHUNK_MARKS;
+	       type == CAPTURE_CHUNK_MARKS || type == CAPTURE_CHUNK_TAILS;
 }
 
 struct capture_chunk {

@@ -149,6 +149,30 @@ bool capture_get_mark(struct cursor *c, struct capture_mark *mark)
 	return row_good(c, &row);
 }
 
+void capture_put_tail(struct strbuf *out, const struct capture_tail *tail)
+{
+	struct strbuf row = {0};
+
+	wire_put_uleb(&row, tail->object);
+	wire_put_uleb(&row, tail->caller);
+	wire_put_uleb(&row, tail->callee);
+	wire_put_uleb(&row, tail->jump);
+	row_end(out, &row);
+}
+
+bool capture_get_tail(struct cursor *c, struct capture_tail *tail)
+{
+	struct cursor row;
+
+	if (!row_begin(c, &row))
+		return false;
+	tail->object = get_id(&row);
+	tail->caller = wire_uleb(&row);
+	tail->callee = wire_uleb(&row);
+	tail->jump = wire_uleb(&row);
+	return row_good(c, &row);
+}
+
 void capture_put_process(struct strbuf *out, const struct capture_process *process)
 {
 	struct strbuf row = {0};

@@ -58,6 +58,17 @@ struct capture_mark {
 void capture_put_mark(struct strbuf *out, const struct capture_mark *mark);
 bool capture_get_mark(struct cursor *c, struct capture_mark *mark);
 
+/*
+ * A tail call between two frames of an object, the callee's directly in the caller's: an address in
+ * the jump.  Rows of the same two frames follow one another, outermost first.
+ */
+struct capture_tail {
+	uint32_t object;
+	uint64_t caller, callee, jump; /* obj_addr */
+};
+void capture_put_tail(struct strbuf *out, const struct capture_tail *tail);
+bool capture_get_tail(struct cursor *c, struct capture_tail *tail);
+
 struct capture_process {
 	uint32_t process;
 	uint32_t parent; /* process, or CAPTURE_NO_ID */
