@@ -163,6 +163,7 @@ static bool fetch_piece(struct stack_memory *m, uint64_t va)
 
 	if (got < sizeof(uint64_t))
 		return false;
+	m->found_count++;
 	if (!m->unchecked && !stands_still(m)) {
 		m->raced = true;
 		return false;

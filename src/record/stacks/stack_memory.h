@@ -40,6 +40,7 @@ struct stack_memory {
 	bool asked;		/* this walk has read, or tried to read, the live process */
 	bool raced;		/* the data that it read was rejected */
 	uint64_t read_count;	/* reads of live processes, in all samples */
+	uint64_t found_count;	/* of these, those that found memory there */
 };
 
 void stack_memory_init(struct stack_memory *m, const struct object_table *objects);

@@ -122,11 +122,17 @@ static bool returns_by(struct search *s, uint64_t va)
 	       jumped_here(s, target_va, return_va, va + 8) && leads_on(s);
 }
 
+/* Memory that cannot be read is beyond the stack. */
 static bool search(struct search *s, uint64_t sp, uint64_t *va)
 {
-	for (*va = sp; *va - sp < SEARCH_BYTES && s->tries < TRIES_MAX; *va += 8)
+	uint64_t word;
+
+	for (*va = sp; *va - sp < SEARCH_BYTES && s->tries < TRIES_MAX; *va += 8) {
+		if (!unwind_memory_read(s->scan->memory, *va, &word))
+			return false;
 		if (returns_by(s, *va))
 			return true;
+	}
 	return false;
 }
 

@@ -100,7 +100,7 @@ static const struct engine_ops engine_perf_ops, engine_perf_exact_ops;
  */
 static bool is_needed(const struct snapshot *s)
 {
-	return s->memory.read_count > 0 || s->counters[CAPTURE_TRUNCATED_MEMORY] > 0;
+	return s->memory.found_count > 0 || s->counters[CAPTURE_TRUNCATED_MEMORY] > 0;
 }
 
 static bool engine_perf_exact_is_due(const struct engine_perf *e)
