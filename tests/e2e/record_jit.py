@@ -3,6 +3,7 @@ gives the names; stacks go through it to the root."""
 
 import os
 import pathlib
+import re
 import shutil
 
 import harness
@@ -176,7 +177,9 @@ def test_frames_entered_by_a_jump(folder):
 	assert sum(n for _, n in inside) > 0.9 * r.total, r.stacks
 	assert cut(r) <= 0.01 * r.stats["counted"], (r.stats, r.notes)
 	assert r.stats["guessed"] > 0.9 * r.stats["counted"], r.stats
-	assert f"{r.stats['guessed']:,} stacks with a guessed caller" in r.done.err, r.done
+	# The last lines count stacks of waits, too.
+	told = int(re.search(r"([\d,]+) stacks with a guessed caller", r.done.err)[1].replace(",", ""))
+	assert r.stats["guessed"] <= told <= r.stats["guessed"] + 20, (told, r.stats, r.done)
 	assert sum("a jitdump makes it certain" in note["text"] for note in r.notes) == 1, r.notes
 	for frames, _ in inside:
 		if "[truncated]" in frames:
