@@ -330,7 +330,8 @@ static enum step step_by_guess(struct walk *w, const struct place *place)
 	if (step == STEP_NO_RULE && regain_bp(w, place, FRAME_RETURN_OFFSET))
 		step = guess_step(
 			&w->walker->returns, &w->chain, w->space, interrupted, &w->regs, w->memory);
-	if (step == STEP_NO_RULE)
+	/* An object that is not open yet may have the rule: the stack is walked again then. */
+	if (step == STEP_NO_RULE && !(place->object & UNWIND_PENDING))
 		step = step_by_scan(w);
 	if (step == STEP_CALLER)
 		note_guess(w);

@@ -169,7 +169,7 @@ def test_views_of_deep_stacks():
 	views_of("deep", VIEWS)
 
 
-@harness.takes_long
+@harness.takes_hours
 def test_views_of_a_recursion():
 	views_of("recursion", VIEWS)
 

@@ -108,14 +108,13 @@ static bool leads_on(struct search *s)
 	return chain.is_whole || chain.is_cut;
 }
 
-/* Whether the frame can return to the address at va.  False also if that cannot be read. */
-static bool returns_by(struct search *s, uint64_t va)
+/* Whether the frame can return to return_va, which is at va. */
+static bool returns_by(struct search *s, uint64_t va, uint64_t return_va)
 {
 	const struct scan *scan = s->scan;
-	uint64_t return_va, target_va;
+	uint64_t target_va;
 
-	if (!unwind_memory_read(scan->memory, va, &return_va) ||
-		!return_address_is_plausible(scan->returns, scan->space, scan->memory, return_va))
+	if (!return_address_is_plausible(scan->returns, scan->space, scan->memory, return_va))
 		return false;
 	s->tries++;
 	return chain_call_target(scan->space->arch, scan->memory, return_va, &target_va) &&
@@ -125,12 +124,12 @@ static bool returns_by(struct search *s, uint64_t va)
 /* Memory that cannot be read is beyond the stack. */
 static bool search(struct search *s, uint64_t sp, uint64_t *va)
 {
-	uint64_t word;
+	uint64_t return_va;
 
 	for (*va = sp; *va - sp < SEARCH_BYTES && s->tries < TRIES_MAX; *va += 8) {
-		if (!unwind_memory_read(s->scan->memory, *va, &word))
+		if (!unwind_memory_read(s->scan->memory, *va, &return_va))
 			return false;
-		if (returns_by(s, *va))
+		if (returns_by(s, *va, return_va))
 			return true;
 	}
 	return false;
@@ -144,12 +143,14 @@ enum step scan_step(const struct scan *scan, struct unwind_regs *regs)
 			scan->cache->slots[slot].generation == generation;
 	struct search s = {
 		.scan = scan, .regs = regs, .most_pushed = scan->interrupted ? 0 : PUSHED_MAX};
-	uint64_t va = scan->cache->slots[slot].va;
+	uint64_t va = scan->cache->slots[slot].va, return_va;
 
 	/* The calls that are looked at push their return address. */
 	if ((sp & 7) || arch_has_link_register(scan->space->arch))
 		return STEP_NO_RULE;
-	if (!(is_known && returns_by(&s, va)) && !search(&s, sp, &va))
+	is_known = is_known && unwind_memory_read(scan->memory, va, &return_va) &&
+		   returns_by(&s, va, return_va);
+	if (!is_known && !search(&s, sp, &va))
 		return STEP_NO_RULE;
 	scan->cache->slots[slot].sp = sp;
 	scan->cache->slots[slot].generation = generation;
