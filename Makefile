@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 60
 DISTRIBUTIONS ?= build/distributions
 # CPU seconds on the reference machine of tests/cost.py.
 CHECK_BUDGET ?= 480
-LONG_BUDGET ?= 1400
+LONG_BUDGET ?= 1250
 comma := ,
 
 .PHONY: all deps demo demo-fleet check check-long check-hours check-variants golden bench fuzz asan install dist check-distributions clean

@@ -252,7 +252,7 @@ def test_jitdump_with_unwind_information_recorded_by_perf(folder):
 def test_node_with_unwind_information(folder):
 	"""Most code of V8 comes with records that have no entries; they are none that are bad."""
 	r = record_node(folder, "--perf-prof", "--perf-prof-unwinding-info")
-	assert note_count(r, "jitdump") == 0, r.notes
+	assert not [note for note in r.notes if "jitdump" in note["text"] and note["kind"] != "guessed"], r.notes
 
 
 PYTHON = """

@@ -283,8 +283,10 @@ def test_a_program_that_is_replaced_before_it_is_sampled(folder):
 	"""The file at the path is another one before the first sample of its code is looked at."""
 	other = recording.program(folder, "mutual")
 	program = recording.program(folder, "shares", "-Wl,--build-id=none")
+	# Not before it runs: it would be the other program.
+	runs = f"while read name < /proc/$!/comm && [ \"$name\" != {program.name} ]; do :; done"
 	r = recording.record(folder, "sh", "-c",
-		f"{program} {harness.work(320)} & mv {other} {program}; wait", name="late.prof")
+		f"{program} {harness.work(320)} & {runs}; mv {other} {program}; wait", name="late.prof")
 	names = {frame for frames, _ in r.stacks for frame in frames}
 	assert not names & {"first", "second", "third"}, names
 
