@@ -15,7 +15,7 @@ typedef char build_id_text[2 * BUILD_ID_SIZE_MAX + 1];
  */
 size_t build_id_in_notes(const void *notes, size_t size, uint64_t alignment, build_id_text text);
 
-/* An ELF file, or its image in memory, of which only a few bytes are to be read. */
+/* An ELF file, or its image in memory, where only a few bytes are read. */
 struct build_id_source {
 	/*
 	 * Copies size bytes from offset on, relative to the ELF header; false: not all are there.
