@@ -1019,12 +1019,12 @@ static void look_for_end(struct recorder *r, bool is_signal)
 		r->alive_ns = now_ns;
 }
 
-/* When sampling stopped; it may have been stopped before. */
-static uint64_t sampling_end_ns(const struct recorder *r)
+/* When the recording ended: what was sampled later, until sampling stopped, is left out. */
+static uint64_t recording_end_ns(const struct recorder *r)
 {
 	uint64_t now_ns = clock_monotonic_ns(), end_ns = end_time_ns(r);
 
-	return r->engine->ops->stop_at && end_ns < now_ns ? end_ns : now_ns;
+	return end_ns < now_ns ? end_ns : now_ns;
 }
 
 static void record_to_the_end(struct recorder *r)
@@ -1043,7 +1043,7 @@ static void record_to_the_end(struct recorder *r)
 	}
 	/* Stop first, so that the counts match the samples taken. */
 	r->engine->ops->stop(r->engine);
-	r->end_ns = sampling_end_ns(r);
+	r->end_ns = recording_end_ns(r);
 	close_accounts(r);
 	recorder_drain(r);
 }
@@ -1060,10 +1060,20 @@ static void init_weights(struct recorder *r)
 	r->recording.is_machine = r->options.kind == TARGET_MACHINE;
 }
 
-/* Samples before from_ns, and those on their way out when sampling stops, are another's. */
+/*
+ * Samples before from_ns, and those on their way out when sampling stops, are another's, or of no
+ * recording.
+ */
 static void bound_samples(struct recorder *r)
 {
 	struct pauses *pauses = &r->recording.pauses;
+
+	if (r->options.delay_ns > 0) {
+		pauses_set(pauses, r->recording.start_ns, true);
+		pauses_set(pauses, r->recording.start_ns + r->options.delay_ns, false);
+	}
+	if (r->options.duration_ns > 0)
+		pauses->end_ns = end_time_ns(r);
 
 	if (r->options.from_ns > 0) {
 		pauses_set(pauses, 0, true);
@@ -1090,11 +1100,6 @@ static struct error *start(struct recorder *r)
 		r->options.from_ns ? r->options.from_ns : clock_monotonic_ns());
 	r->recording.services = r->options.services;
 	flight_begin(r);
-	if (r->options.delay_ns > 0) {
-		pauses_set(&r->recording.pauses, r->recording.start_ns, true);
-		pauses_set(
-			&r->recording.pauses, r->recording.start_ns + r->options.delay_ns, false);
-	}
 	bound_samples(r);
 	if (r->options.kind != TARGET_COMMAND)
 		process_table_read_groups(r->recording.processes, &r->recording.labels);

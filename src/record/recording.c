@@ -33,7 +33,7 @@ static size_t changes_until(const struct pauses *p, uint64_t time_ns)
 
 bool pauses_is_off(const struct pauses *p, uint64_t time_ns)
 {
-	return changes_until(p, time_ns) % 2 == 1;
+	return (p->end_ns && time_ns >= p->end_ns) || changes_until(p, time_ns) % 2 == 1;
 }
 
 void pauses_set(struct pauses *p, uint64_t time_ns, bool off)
@@ -46,7 +46,7 @@ void pauses_set(struct pauses *p, uint64_t time_ns, bool off)
 void pauses_leave_out(struct pauses *p, uint64_t begin_ns, uint64_t until_ns)
 {
 	size_t past = changes_until(p, until_ns);
-	struct pauses left = {0};
+	struct pauses left = {.end_ns = p->end_ns};
 
 	vec_push(&left.changes, begin_ns);
 	if (past % 2 == 0)
@@ -61,6 +61,8 @@ uint64_t pauses_on_ns(const struct pauses *p, uint64_t from_ns, uint64_t to_ns, 
 {
 	uint64_t on_ns = 0, at_ns = from_ns;
 
+	if (p->end_ns && p->end_ns < to_ns)
+		to_ns = p->end_ns;
 	for (size_t i = changes_until(p, from_ns); at_ns < to_ns; i++) {
 		uint64_t end_ns = i < p->changes.count && p->changes.data[i] < to_ns
 					  ? p->changes.data[i]

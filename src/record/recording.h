@@ -33,6 +33,7 @@
 /* Zeroed at first: on for ever. */
 struct pauses {
 	VEC(uint64_t) changes; /* times, ascending: off from the first, on from the second, … */
+	uint64_t end_ns;       /* nothing is wanted from then on, whatever changes; 0: no end */
 };
 
 void pauses_deinit(struct pauses *p);

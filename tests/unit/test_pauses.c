@@ -24,6 +24,23 @@ TEST(test_none)
 	pauses_deinit(&p);
 }
 
+TEST(an_end)
+{
+	struct pauses p = {.end_ns = 50};
+
+	pauses_set(&p, 0, true);
+	pauses_set(&p, 20, false);
+	assert_true(pauses_is_off(&p, 19) && !pauses_is_off(&p, 49) && pauses_is_off(&p, 50));
+	/* Whatever is commanded. */
+	pauses_set(&p, 60, false);
+	assert_true(pauses_is_off(&p, 60));
+	assert_int_equal(on_ns(&p, 0, 100, 20), 30);
+	assert_int_equal(on_ns(&p, 0, 40, 20), 20);
+	pauses_leave_out(&p, 0, 30);
+	assert_int_equal(on_ns(&p, 0, 100, 30), 20);
+	pauses_deinit(&p);
+}
+
 TEST(test_some)
 {
 	struct pauses p = {0};
