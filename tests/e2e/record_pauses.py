@@ -7,7 +7,7 @@ import time
 import harness
 import recording
 from attaching import wait_until
-from controlled import SPIN, Controlled, times
+from controlled import Controlled, times
 
 def left_out(r):
 	texts = [note["text"] for note in r.notes if "left out when recording" in note["text"]]
@@ -34,7 +34,7 @@ def test_duration_begins_after_the_delay(folder):
 	recording.needs_sampling()
 	program = recording.program(folder, "shares")
 	for engine in "snapshot", "preload":
-		run = recording.start(folder, program, str(SPIN), options=["--engine", engine, "--delay", "300ms", "--duration", "500ms"])
+		run = recording.start(folder, program, "2000", options=["--engine", engine, "--delay", "300ms", "--duration", "500ms"])
 		assert run.end() == 0, run.err
 		taken = times(run.recording)
 		assert 300 <= taken[0] and taken[-1] < 800, (engine, taken[0], taken[-1])
