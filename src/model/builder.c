@@ -543,6 +543,10 @@ void builder_note_refused(struct builder *b)
 		if (b->budget.refused[row])
 			builder_note(b, NOTE_TRUNCATED, b->budget.refused[row], "%s",
 				budget_sentence(row));
+	if (b->labels.left_out)
+		builder_note(b, NOTE_TRUNCATED, b->labels.left_out,
+			"labels of samples were left out: the first %d of a sample are kept",
+			SAMPLE_LABELS_MAX);
 }
 
 struct builder_header *builder_header(struct builder *b)

@@ -51,12 +51,14 @@ void label_tables_init(struct label_tables *t, struct budget *budget)
 
 	*t = (struct label_tables){.budget = budget};
 	(void)row_table_intern(&t->sets, &set_rows, &none);
+	vec_push(&t->sizes, 0);
 }
 
 void label_tables_deinit(struct label_tables *t)
 {
 	row_table_deinit(&t->labels);
 	row_table_deinit(&t->sets);
+	vec_deinit(&t->sizes);
 	vec_deinit(&t->scratch);
 	vec_deinit(&t->of_sample);
 }
@@ -111,7 +113,10 @@ static label_set_id set_add(struct label_tables *t, label_set_id rest, label_id 
 		t->budget->refused[BUDGET_LABEL]++;
 		return rest;
 	}
-	return (label_set_id){intern_paid(t, &t->sets, &set_rows, &set)};
+	row = intern_paid(t, &t->sets, &set_rows, &set);
+	if (row == t->sizes.count)
+		vec_push(&t->sizes, (uint16_t)(t->sizes.data[rest.i] + 1));
+	return (label_set_id){row};
 }
 
 /* Makes the set of ascending labels, perhaps with duplicates. */
@@ -121,8 +126,12 @@ static label_set_id set_of_sorted(struct label_tables *t, const label_id *labels
 
 	for (size_t i = 0; i < count; i++) {
 		assert(labels[i].i < t->labels.count);
-		if (i == 0 || labels[i].i != labels[i - 1].i)
+		if (i && labels[i].i == labels[i - 1].i)
+			continue;
+		if (t->sizes.data[set.i] < SAMPLE_LABELS_MAX)
 			set = set_add(t, set, labels[i]);
+		else
+			t->left_out++;
 	}
 	return set;
 }
@@ -143,11 +152,24 @@ label_set_id label_tables_set(struct label_tables *t, const label_id *labels, si
 	return set_of_scratch(t);
 }
 
+static bool set_has(const struct label_tables *t, label_set_id set, label_id label)
+{
+	const struct label_set *sets = t->sets.rows;
+
+	while (set.i && sets[set.i].label.i > label.i)
+		set = sets[set.i].rest;
+	return set.i && sets[set.i].label.i == label.i;
+}
+
 label_set_id label_tables_with(struct label_tables *t, label_set_id set, label_id label)
 {
 	const struct label_set *sets = t->sets.rows;
 
 	assert(set.i < t->sets.count && label.i < t->labels.count);
+	if (t->sizes.data[set.i] == SAMPLE_LABELS_MAX) {
+		t->left_out += !set_has(t, set, label);
+		return set;
+	}
 	if (set.i == 0 || label.i > sets[set.i].label.i)
 		return set_add(t, set, label);
 	t->scratch.count = 0;

@@ -3,6 +3,9 @@
 
 /*
  * The labels of a profile while it is built, and their sets.  For model/builder alone.
+ *
+ * A set has at most SAMPLE_LABELS_MAX labels, those that came first in the profile; others are left
+ * out of it, and counted.  So what takes time by the labels of each sample stays linear.
  */
 
 #include "base/row_table.h"
@@ -13,9 +16,14 @@
 struct label_tables {
 	struct budget *budget;	       /* borrowed */
 	struct row_table labels, sets; /* both interned */
+	VEC(uint16_t) sizes;	       /* of the sets: how many labels each has */
+	uint64_t left_out;	       /* labels of samples beyond the most that are kept */
 	VEC(label_id) scratch;
 	VEC(label_set_id) of_sample; /* as long as the last sample that has any needs */
 };
+
+/* The most labels of a sample that are kept. */
+#define SAMPLE_LABELS_MAX 256
 
 /* Makes set 0. */
 void label_tables_init(struct label_tables *t, struct budget *budget);

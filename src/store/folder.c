@@ -39,19 +39,35 @@
 
 /* ---- sending ---- */
 
-static label_set_id add_label(struct builder *b, label_set_id set, struct str key, struct str value)
-{
-	const struct label label = {
-		builder_string(b, key), builder_string(b, value), 0, builder_string(b, STR(""))};
-
-	return builder_label_set_with(b, set, builder_label(b, &label));
-}
-
 /* What every sample gets besides its own labels. */
 struct added {
 	struct str service, host;
 	const struct store_rows_options *options;
+	VEC(label_id) labels; /* of all samples, then of the one whose set is being made */
+	size_t common;	      /* of `labels`, those of all samples */
+	label_id own_service; /* for samples that have no service */
 };
+
+static label_id make_label(struct builder *b, struct str key, struct str value)
+{
+	const struct label label = {
+		builder_string(b, key), builder_string(b, value), 0, builder_string(b, STR(""))};
+
+	return builder_label(b, &label);
+}
+
+/* These labels are the first of the new profile, so they are kept, however many a sample has. */
+static void make_common_labels(struct builder *b, struct added *added)
+{
+	added->own_service = make_label(b, STR("service"), added->service);
+	vec_push(&added->labels, make_label(b, STR("host"), added->host));
+	for (size_t i = 0; i < added->options->label_count; i++) {
+		const struct store_label *label = &added->options->labels[i];
+
+		vec_push(&added->labels, make_label(b, label->key, label->value));
+	}
+	added->common = added->labels.count;
+}
 
 /* As on servers: --service replaces the samples' service, and their host is always replaced. */
 static bool is_replaced(const struct added *added, struct str key)
@@ -61,47 +77,47 @@ static bool is_replaced(const struct added *added, struct str key)
 }
 
 /* The complete labels of a sample that has `own` in the profile it comes from. */
-static label_set_id complete_labels(struct import *im, label_set_id own, const struct added *added)
+static label_set_id complete_labels(struct import *im, label_set_id own, struct added *added)
 {
 	const struct profile *p = im->from;
 	struct builder *b = im->to;
-	label_set_id set = {0};
 	bool has_service = false;
 
+	added->labels.count = added->common;
 	for (; own.i; own = p->label_sets[own.i].rest) {
-		label_id id = p->label_sets[own.i].label;
-		struct str key = profile_string(p, p->labels[id.i].key);
+		const struct label *label = &p->labels[p->label_sets[own.i].label.i];
+		struct str key = profile_string(p, label->key);
 
 		if (is_replaced(added, key))
 			continue;
 		has_service |= str_equal(key, STR("service"));
-		const struct label *label = &p->labels[id.i];
 		const struct label copy = {import_string(im, label->key),
 			import_string(im, label->text), label->number,
 			import_string(im, label->unit)};
 
-		set = builder_label_set_with(b, set, builder_label(b, &copy));
+		vec_push(&added->labels, builder_label(b, &copy));
 	}
 	if (!has_service)
-		set = add_label(b, set, STR("service"), added->service);
-	set = add_label(b, set, STR("host"), added->host);
-	for (size_t i = 0; i < added->options->label_count; i++)
-		set = add_label(
-			b, set, added->options->labels[i].key, added->options->labels[i].value);
-	return set;
+		vec_push(&added->labels, added->own_service);
+	return builder_label_set_of(b, added->labels.data, added->labels.count);
 }
 
-static label_set_id *complete_sets(struct import *im, const struct added *added)
+/* [label set of the old profile] complete, for those that samples have. */
+static label_set_id *complete_sets(struct import *im, struct added *added)
 {
-	const struct profile *p = im->from;
-	label_set_id *sets = ARENA_ARRAY(im->scratch, label_set_id, p->label_set_count);
+	const struct samples *s = &im->from->samples;
+	label_set_id *sets = ARENA_ARRAY(im->scratch, label_set_id, im->from->label_set_count);
 
-	for (uint32_t i = 0; i < p->label_set_count; i++)
-		sets[i] = complete_labels(im, (label_set_id){i}, added);
+	for (size_t i = 0; i < s->count; i++) {
+		label_set_id set = s->labels ? s->labels[i] : (label_set_id){0};
+
+		if (sets[set.i].i == 0)
+			sets[set.i] = complete_labels(im, set, added);
+	}
 	return sets;
 }
 
-static void copy_samples(struct import *im, const struct added *added)
+static void copy_samples(struct import *im, struct added *added)
 {
 	const struct samples *s = &im->from->samples;
 	label_set_id *sets = complete_sets(im, added);
@@ -111,7 +127,7 @@ static void copy_samples(struct import *im, const struct added *added)
 }
 
 /* The same for samples that are sums: their metric "samples", the last one, is 0. */
-static void copy_sums(struct import *im, const struct added *added)
+static void copy_sums(struct import *im, struct added *added)
 {
 	const struct samples *s = &im->from->samples;
 	label_set_id *sets = complete_sets(im, added);
@@ -131,10 +147,11 @@ static void copy_sums(struct import *im, const struct added *added)
  * Copies totals as samples, which can have labels: one for each stack.  A metric "samples" is added
  * if there is none, so that each does not count as one sample.
  */
-static void copy_counted(struct import *im, const struct added *added)
+static void copy_counted(struct import *im, struct added *added)
 {
 	const struct profile *p = im->from;
 	int64_t *weight = ARENA_ARRAY(im->scratch, int64_t, p->metric_count + 1);
+	label_set_id labels = complete_labels(im, (label_set_id){0}, added);
 
 	for (uint32_t stack = 0; stack < p->stack_count; stack++) {
 		if (profile_row(p, stack) == 0)
@@ -144,7 +161,7 @@ static void copy_counted(struct import *im, const struct added *added)
 		if (p->row_samples)
 			weight[p->metric_count] = (int64_t)profile_samples(p, stack);
 		builder_sample(im->to, im->stacks[stack], (thread_id){NO_ID}, UINT64_MAX, weight);
-		builder_sample_labels(im->to, complete_labels(im, (label_set_id){0}, added));
+		builder_sample_labels(im->to, labels);
 	}
 }
 
@@ -168,7 +185,7 @@ static void copy_totals(struct import *im, const struct added *added)
 }
 
 /* Copies the weights of a profile, and labels them. */
-static void copy_weights(struct import *im, const struct added *added)
+static void copy_weights(struct import *im, struct added *added)
 {
 	const struct profile *p = im->from;
 	bool counts = store_counts_samples(p);
@@ -178,6 +195,7 @@ static void copy_weights(struct import *im, const struct added *added)
 		copy_totals(im, added);
 		return;
 	}
+	make_common_labels(im->to, added);
 	if (!counts && (are_sums || p->samples.count == 0))
 		(void)builder_metric(im->to, STR("samples"), STR("count"));
 	if (p->samples.count == 0)
@@ -189,7 +207,7 @@ static void copy_weights(struct import *im, const struct added *added)
 }
 
 static struct error *label_profile(
-	const struct profile *p, const struct added *added, struct profile **labelled)
+	const struct profile *p, struct added *added, struct profile **labelled)
 {
 	struct import im;
 	struct arena *scratch = arena_create();
@@ -209,6 +227,7 @@ static struct error *label_profile(
 	if (p->start_unix_ns == 0)
 		builder_header(to)->start_unix_ns = added->options->time_s * SECOND_NS;
 	copy_weights(&im, added);
+	vec_deinit(&added->labels);
 	arena_destroy(scratch);
 	return builder_finish(to, labelled);
 }

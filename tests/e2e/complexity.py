@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 import harness
+import pprof_shapes
 from harness import check, sonde
 
 FOLDER = tempfile.TemporaryDirectory(prefix="sonde-test-")
@@ -212,6 +213,30 @@ def test_writers():
 		recording("samples", n)
 	check_growth([(f"write {kind}", lambda n, kind=kind: ("convert", recording("samples", n), "--to", kind, "-o",
 		os.devnull)) for kind in FORMATS])
+
+
+@functools.lru_cache(maxsize=None)
+def pprof_file(shape, n):
+	path = pathlib.Path(FOLDER.name) / f"{shape.__name__}-{n}.pb"
+	path.write_bytes(shape(500 * n))
+	return str(path)
+
+
+def fresh_store():
+	"""A folder that is a store."""
+	path = tempfile.mkdtemp(dir=FOLDER.name)
+	check(sonde("fleet", "init", "--store", path))
+	return path
+
+
+@harness.takes_hours
+def test_shapes_of_pprof():
+	"""What other programs send: read, summed, compared, and sent to a folder."""
+	commands = {"report": lambda path: ("report", path), "stats": lambda path: ("report", path, "--view", "stats"),
+		"merge": lambda path: ("merge", path, path, "-o", os.devnull), "diff": lambda path: ("diff", path, path),
+		"push": lambda path: ("push", "-q", "--store", fresh_store(), path)}
+	check_growth([(f"{shape.__name__}: {name}", lambda n, shape=shape, command=command: command(pprof_file(shape, n)))
+		for shape in pprof_shapes.SHAPES for name, command in commands.items()])
 
 
 # A process' peak counts from before its exec, so it is started by a small one.

@@ -16,6 +16,7 @@ import clickhouse
 import fault_proxy
 import fleet
 import harness
+import pprof_shapes
 import recording
 import shards
 from harness import check, sonde
@@ -516,6 +517,20 @@ def test_a_folder_has_recordings(folder):
 	os.utime(file, (1, 1))
 	assert said("retain").err == f"sonde: {place}: dropped 1 recording\n"
 	assert said("retain").err == f"sonde: {place}: dropped 0 recordings\n"
+
+
+def test_what_push_adds_is_kept_with_many_labels(folder):
+	"""A sample keeps 256 labels: its service, its host and those of the command line are among them."""
+	sent = folder / "sent.pb"
+	sent.write_bytes(pprof_shapes.labels_of_many_keys(600))
+	harness.check(harness.sonde("fleet", "init", "--store", folder / "store"))
+	harness.check(harness.sonde("push", "-q", "--store", folder / "store", "--service", "api", "--host", "web1", "--label",
+		"version=1.4", sent))
+	found = json.loads(harness.check(harness.sonde("report", "--store", folder / "store", "--service", "api", "--host", "web1",
+		"--label", "version=1.4", "--format", "json")).out)
+	# 344 by the reader, and as many more as were added.
+	left_out = [note["count"] for note in found["notes"] if "labels of samples were left out" in note["text"]]
+	assert found["total"] == 1 and left_out == [347], found
 
 
 def test_services_of_samples_are_replaced(folder):

@@ -119,6 +119,36 @@ TEST(one_label_more)
 	builder_destroy(b);
 }
 
+/* A sample has at most 256 labels, in whichever way it gets them; the others are counted. */
+TEST(labels_are_limited)
+{
+	enum { GIVEN = 300, KEPT = 256 };
+	struct builder *b = new_builder();
+	struct label labels[GIVEN];
+	label_set_id one_by_one = {0};
+	char text[16];
+
+	for (size_t i = 0; i < GIVEN; i++) {
+		snprintf(text, sizeof(text), "%zu", i);
+		labels[i] = text_label(b, "k", text);
+	}
+	add_sample(b, labels, KEPT);
+	add_sample(b, labels, GIVEN);
+	for (size_t i = 0; i < GIVEN; i++)
+		one_by_one = builder_label_set_with(b, one_by_one, builder_label(b, &labels[i]));
+	/* It has this one already. */
+	one_by_one = builder_label_set_with(b, one_by_one, builder_label(b, &labels[7]));
+	struct profile *p = finish(b);
+
+	assert_int_equal(profile_label_count(p, p->samples.labels[1]), KEPT);
+	assert_int_equal(p->samples.labels[0].i, p->samples.labels[1].i);
+	assert_int_equal(one_by_one.i, p->samples.labels[1].i);
+	assert_int_equal(p->note_count, 1);
+	assert_int_equal(p->notes[0].count, 2 * (GIVEN - KEPT));
+	assert_non_null(strstr(profile_string(p, p->notes[0].text).data, "first 256 of a sample"));
+	profile_destroy(p);
+}
+
 TEST(no_labels_no_column)
 {
 	struct builder *b = new_builder();
