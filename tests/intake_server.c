@@ -2,7 +2,10 @@
  * An intake without an agent, for tests: keeps each profile as a file in a folder, and prints where
  * it is from.
  *
- *	intake_server ADDRESS FOLDER [token=FILE] [body-max=BYTES] [fail=system|input]
+ *	intake_server ADDRESS FOLDER [token=FILE] [body-max=BYTES] [seconds=N] [fail=HOW]
+ *
+ * HOW: "system" or "input", with such an error; "time", "memory" or "crash": in a way that no
+ * profile may.
  *
  * The first line is the address; then comes a line of JSON for each profile, until SIGTERM.
  */
@@ -16,13 +19,13 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/json_writer.h"
 #include "formats/writers.h"
 #include "intake/intake.h"
 
 struct server {
 	const char *folder, *fail;
-	unsigned count;
 };
 
 static struct error *write_profile(const struct profile *profile, const char *path)
@@ -69,18 +72,33 @@ static void print_origin(const struct intake_origin *origin, const char *path)
 	strbuf_deinit(&line);
 }
 
+/* Does what a profile must not do to the server. */
+static void misbehave(const char *how)
+{
+	while (strcmp(how, "time") == 0)
+		(void)clock_monotonic_ns();
+	while (strcmp(how, "memory") == 0)
+		memset(xalloc(1 << 20), 1, 1 << 20);
+	if (strcmp(how, "crash") == 0)
+		abort();
+}
+
 static struct error *keep(
 	void *context, struct profile *profile, const struct intake_origin *origin)
 {
 	struct server *server = context;
 	struct error *err = NULL;
 
+	if (server->fail)
+		misbehave(server->fail);
 	if (server->fail && strcmp(server->fail, "system") == 0) {
 		err = error_system(ENOSPC, "the spool is full");
 	} else if (server->fail) {
 		err = error_new(ERROR_INPUT, "this service is not wanted");
 	} else {
-		char *path = xasprintf("%s/%u.dump", server->folder, server->count++);
+		/* Each profile is kept by a process of its own. */
+		char *path = xasprintf(
+			"%s/%llu.dump", server->folder, (unsigned long long)clock_monotonic_ns());
 
 		err = write_profile(profile, path);
 		if (err == NULL)
@@ -114,6 +132,8 @@ int main(int argc, char **argv)
 			options.token_file = argv[i] + 6;
 		else if (strncmp(argv[i], "body-max=", 9) == 0)
 			options.body_max = strtoul(argv[i] + 9, NULL, 10);
+		else if (strncmp(argv[i], "seconds=", 8) == 0)
+			options.reading_seconds = (unsigned)strtoul(argv[i] + 8, NULL, 10);
 		else if (strncmp(argv[i], "fail=", 5) == 0)
 			server.fail = argv[i] + 5;
 		else

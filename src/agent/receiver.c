@@ -23,6 +23,8 @@
 #define BODY_MAX    ((size_t)16 << 20)
 #define METRICS_MAX ((uint64_t)1 << 20)
 #define AGAIN_NS    (10 * SECOND_NS)
+/* It ends by itself within half a second. */
+#define STOPPING_NS (SECOND_NS / 10 * 8)
 #define TIME_DIGITS 16 /* "20261127T213348Z" */
 
 /* ---- in the process ---- */
@@ -275,14 +277,28 @@ bool receiver_ended(struct receiver *r, pid_t pid, uint64_t now_ns)
 	return true;
 }
 
+/* Whether the process has ended within that time. */
+static bool has_ended_within(pid_t pid, uint64_t time_ns)
+{
+	const struct timespec pause = {.tv_nsec = 5000000};
+	uint64_t until_ns = clock_monotonic_ns() + time_ns;
+
+	while (waitpid(pid, NULL, WNOHANG) == 0) {
+		if (clock_monotonic_ns() > until_ns)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
 void receiver_stop(struct receiver *r, struct spool *spool)
 {
-	int status;
-
 	if (r->pid > 0) {
 		kill(r->pid, SIGTERM);
-		while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR)
-			continue;
+		if (!has_ended_within(r->pid, STOPPING_NS)) {
+			kill(r->pid, SIGKILL);
+			(void)waitpid(r->pid, NULL, 0);
+		}
 	}
 	if (r->folder && spool->path)
 		for_files(r, spool, is_recording, take);

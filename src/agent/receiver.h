@@ -41,7 +41,7 @@ must_use struct error *receiver_start(
 void receiver_look(struct receiver *r, struct spool *spool, uint64_t now_ns);
 /* Whether that child was its process, which has ended. */
 bool receiver_ended(struct receiver *r, pid_t pid, uint64_t now_ns);
-/* Ends the process, after it has answered, and takes what has come. */
+/* Ends the process within a second, whatever it does, and takes what has come. */
 void receiver_stop(struct receiver *r, struct spool *spool);
 
 #endif

@@ -3,18 +3,20 @@
  *
  * One talks to clients.  It polls the library's epoll descriptor and an eventfd, never blocks, and
  * makes all calls to the library.  It suspends a request whose body has arrived, and puts it into a
- * queue for the other thread.  That one reads one body after the other at a low priority (nice 10),
- * passes the profiles to `keep`, and puts the request into a queue for the first.  So metrics are
- * answered while a large profile is being read.
+ * queue for the other thread.  That one has one body after the other read, at a low priority (nice
+ * 10), and puts the request into a queue for the first.  So metrics are answered while a large
+ * profile is being read.
  *
- * What is limited: connections; the bytes of one body, and of all bodies in memory; the size of URL
+ * A body is read in a child process (http/limited_child.h), which passes the profiles to `keep` and
+ * writes the answer into a pipe.
+ *
+ * What is limited: what reading a body may take; connections; the bytes of one body, and of all bodies in memory; the size of URL
  * and headers (the library's memory for a connection); and time, since a request must have arrived
  * within REQUEST_SECONDS, however slowly a client goes on sending.
  */
 #include "intake/intake.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <microhttpd.h>
 #include <poll.h>
 #include <pthread.h>
@@ -30,6 +32,7 @@
 #include "base/clock.h"
 #include "base/secret.h"
 #include "http/connection.h"
+#include "http/limited_child.h"
 #include "http/socket.h"
 #include "intake/check.h"
 #include "intake/counts.h"
@@ -49,8 +52,11 @@
 #define EXCHANGE_SECONDS 600u
 #define TOKEN_MIN	 16
 #define WORKER_NICE	 10
-/* After a larger body, free memory is returned to the system. */
-#define TRIM_BYTES ((size_t)1 << 20)
+/* What reading a body may take: seconds of CPU time, and bytes of memory besides the body. */
+#define READING_SECONDS 10u
+#define READING_BYTES	((uint64_t)256 << 20)
+/* When the intake stops, what has arrived is read for so long; then clients must send it again. */
+#define STOPPING_NS (SECOND_NS / 2)
 
 /* A request, from its head until it is answered. */
 struct exchange {
@@ -84,7 +90,9 @@ struct intake {
 	pthread_mutex_t lock;
 	pthread_cond_t work;
 	struct queue waiting, taken;
+	struct limited_child reading; /* a body */
 	bool is_stopping;
+	bool is_out_of_time; /* nothing more is read */
 };
 
 /* ---- queues ---- */
@@ -124,11 +132,139 @@ static void wake(struct intake *intake)
 
 /* ---- the thread that reads bodies ---- */
 
+static bool write_all(int fd, const void *bytes, size_t size)
+{
+	const char *at = bytes;
+
+	while (size) {
+		ssize_t written = write(fd, at, size);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return false;
+		at += written;
+		size -= (size_t)written;
+	}
+	return true;
+}
+
+/* In the child: reads a body, and writes the answer and its text. */
+static int read_body(void *context, int fd)
+{
+	struct exchange *x = context;
+
+	intake_take(&x->intake->options, &x->message, &x->answer);
+	bool is_written = write_all(fd, &x->answer, sizeof(x->answer)) &&
+			  write_all(fd, x->answer.text.data, x->answer.text.size);
+
+	return is_written ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* Starts the child, unless the intake has no more time. */
+static struct error *start_reading(struct exchange *x, int *fd)
+{
+	struct intake *intake = x->intake;
+	const struct limited_work work = {.cpu_seconds = intake->options.reading_seconds,
+		.memory_bytes = intake->options.reading_bytes,
+		.kept_fd = -1,
+		.run = read_body,
+		.context = x};
+	struct error *err;
+
+	pthread_mutex_lock(&intake->lock);
+	err = intake->is_out_of_time ? error_new(ERROR_SYSTEM, "the server is stopping")
+				     : limited_child_start(&intake->reading, &work);
+	*fd = intake->reading.fd;
+	pthread_mutex_unlock(&intake->lock);
+	return err;
+}
+
+static void read_all(int fd, struct strbuf *bytes)
+{
+	char block[4096];
+	ssize_t size = 1;
+
+	while (size > 0) {
+		size = read(fd, block, sizeof(block));
+		if (size > 0)
+			strbuf_add(bytes, (struct str){block, (size_t)size});
+		else if (size < 0 && errno == EINTR)
+			size = 1;
+	}
+}
+
+/* The child is the same program, so that its pointers to literals are valid here. */
+static bool take_answer(struct exchange *x, struct str bytes)
+{
+	if (bytes.size < sizeof(x->answer))
+		return false;
+	memcpy(&x->answer, bytes.data, sizeof(x->answer));
+	x->answer.text = (struct strbuf){0};
+	strbuf_add(&x->answer.text,
+		(struct str){bytes.data + sizeof(x->answer), bytes.size - sizeof(x->answer)});
+	return true;
+}
+
+static void refuse_unread(struct exchange *x, enum limited_end end, bool is_stopping)
+{
+	const struct intake_options *o = &x->intake->options;
+	char why[128];
+
+	if (is_stopping) {
+		intake_refuse(&x->message, &x->answer, MHD_HTTP_SERVICE_UNAVAILABLE, REASON_BUSY,
+			"the server is stopping");
+		return;
+	}
+	if (end == LIMITED_FAILED) {
+		intake_refuse(&x->message, &x->answer, MHD_HTTP_INTERNAL_SERVER_ERROR,
+			REASON_FAILED, "reading the request failed; this is an error in sonde");
+		return;
+	}
+	if (end == LIMITED_BY_TIME)
+		snprintf(why, sizeof(why),
+			"reading the request takes more than %u s of CPU time; send less at a time",
+			o->reading_seconds);
+	else
+		snprintf(why, sizeof(why),
+			"reading the request takes more than %llu MiB of memory; send less at a "
+			"time",
+			(unsigned long long)(o->reading_bytes >> 20));
+	intake_refuse(&x->message, &x->answer, MHD_HTTP_CONTENT_TOO_LARGE, REASON_LIMIT, why);
+}
+
+static void take_body(struct exchange *x)
+{
+	struct intake *intake = x->intake;
+	struct strbuf bytes = {0};
+	int fd;
+
+	x->message.body = strbuf_str(&x->body);
+	struct error *err = start_reading(x, &fd);
+
+	if (err) {
+		intake_refuse(&x->message, &x->answer, MHD_HTTP_SERVICE_UNAVAILABLE, REASON_BUSY,
+			err->message);
+		error_destroy(err);
+		return;
+	}
+	read_all(fd, &bytes);
+	pthread_mutex_lock(&intake->lock);
+	enum limited_end end = limited_child_end(&intake->reading);
+	bool is_out_of_time = intake->is_out_of_time;
+	pthread_mutex_unlock(&intake->lock);
+	if (end == LIMITED_DONE && !take_answer(x, strbuf_str(&bytes)))
+		end = LIMITED_FAILED;
+	if (end != LIMITED_DONE)
+		refuse_unread(x, end, is_out_of_time);
+	strbuf_deinit(&bytes);
+}
+
 static void *work(void *context)
 {
 	struct intake *intake = context;
 
-	/* On Linux, this concerns the calling thread alone. */
+	/* On Linux, this concerns the calling thread alone, and the children that it starts. */
 	(void)setpriority(PRIO_PROCESS, 0, WORKER_NICE);
 	pthread_mutex_lock(&intake->lock);
 	while (true) {
@@ -141,13 +277,7 @@ static void *work(void *context)
 			continue;
 		}
 		pthread_mutex_unlock(&intake->lock);
-		x->message.body = strbuf_str(&x->body);
-		intake_take(&intake->options, &x->message, &x->answer);
-		/* Return a large profile's memory: the process may run for months. */
-		if (x->body.size > TRIM_BYTES)
-#ifdef __GLIBC__ /* musl returns it by itself */
-			malloc_trim(0);
-#endif
+		take_body(x);
 		pthread_mutex_lock(&intake->lock);
 		queue_put(&intake->taken, x);
 		wake(intake);
@@ -551,6 +681,16 @@ static struct error *start_daemon(struct intake *intake)
 	return NULL;
 }
 
+/* Joins the thread if it ends within STOPPING_NS. */
+static bool ends_in_time(pthread_t thread)
+{
+	uint64_t until_ns = clock_unix_ns() + STOPPING_NS;
+	const struct timespec until = {
+		(time_t)(until_ns / SECOND_NS), (long)(until_ns % SECOND_NS)};
+
+	return pthread_timedjoin_np(thread, NULL, &until) == 0;
+}
+
 static void stop_worker(struct intake *intake)
 {
 	pthread_mutex_lock(&intake->lock);
@@ -558,6 +698,13 @@ static void stop_worker(struct intake *intake)
 	pthread_cond_signal(&intake->work);
 	pthread_mutex_unlock(&intake->lock);
 	wake(intake);
+	if (ends_in_time(intake->worker))
+		return;
+	pthread_mutex_lock(&intake->lock);
+	intake->is_out_of_time = true;
+	if (intake->reading.pid)
+		kill(intake->reading.pid, SIGKILL);
+	pthread_mutex_unlock(&intake->lock);
 	pthread_join(intake->worker, NULL);
 }
 
@@ -601,10 +748,15 @@ struct error *intake_start(const struct intake_options *options, struct intake *
 
 	*intake = (struct intake){.options = *options,
 		.socket.fd = -1,
+		.reading.fd = -1,
 		.peers.many = CONNECTIONS_MANY,
 		.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
 	if (intake->options.body_max == 0)
 		intake->options.body_max = BODY_BYTES;
+	if (intake->options.reading_seconds == 0)
+		intake->options.reading_seconds = READING_SECONDS;
+	if (intake->options.reading_bytes == 0)
+		intake->options.reading_bytes = READING_BYTES;
 	pthread_mutex_init(&intake->lock, NULL);
 	pthread_cond_init(&intake->work, NULL);
 	err = intake->event < 0 ? error_system(errno, "cannot make an eventfd")
@@ -629,7 +781,7 @@ void intake_stop(struct intake *intake)
 		return;
 	stop_worker(intake);
 	pthread_join(intake->talker, NULL);
-	/* The worker has read all requests that waited; send their answers. */
+	/* Send the answers to all requests that waited. */
 	resume_taken(intake);
 	for (int i = 0; i < 4; i++)
 		MHD_run(intake->daemon);

@@ -10,9 +10,10 @@
  * - GET /metrics: counters, for Prometheus
  * - GET /-/healthy: "ok", without a token
  *
- * One thread talks to clients.  Another reads what they sent, one body at a time and at a low
- * priority.  Neither waits for the caller, except in `keep`, so a client can delay other clients,
- * but nothing else in the process.  docs/intake.md lists the limits.
+ * One thread talks to clients.  Another has what they sent read, one body at a time, at a low
+ * priority, in a child process with limits of CPU time and memory.  Neither waits for the caller, so
+ * a client can delay other clients, but nothing else in the process.  docs/intake.md lists the
+ * limits.
  */
 
 #include "base/error.h"
@@ -60,9 +61,12 @@ struct intake_options {
 	 */
 	const char *token_file;
 	size_t body_max; /* bytes of a body, packed and unpacked; 0: 64 MiB, as OTLP recommends */
+	/* What reading a body and keeping its profiles may take; 0: 10 s of CPU time, 256 MiB. */
+	unsigned reading_seconds;
+	uint64_t reading_bytes;
 	/*
-	 * Stores a profile, and owns it from then on, even on failure.  Called by one thread at a
-	 * time, never by the one that called intake_start.  ERROR_SYSTEM asks the client to send
+	 * Stores a profile, and owns it from then on, even on failure.  Called in a child process,
+	 * one at a time, so what it changes in memory is lost.  ERROR_SYSTEM asks the client to send
 	 * the request again later; any other error refuses the profile for good.  A request can
 	 * have several profiles, and is sent again as a whole: the digest identifies those that
 	 * were kept before.
@@ -88,7 +92,10 @@ struct intake;
  * clients do not see them close before.
  */
 must_use struct error *intake_start(const struct intake_options *options, struct intake **intake);
-/* Answers what has arrived, stops both threads and frees the intake; NULL is allowed. */
+/*
+ * Reads what has arrived for half a second, and refuses the rest with 503, so that clients send it
+ * again; stops both threads and frees the intake.  NULL is allowed.
+ */
 void intake_stop(struct intake *intake);
 /* The address that it listens at, with the port; owned by the intake. */
 const char *intake_address(const struct intake *intake);

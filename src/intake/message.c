@@ -39,7 +39,9 @@ const char *const intake_reason_names[INTAKE_REASON_COUNT] = {[REASON_NONE] = "n
 	[REASON_SIZE] = "size",
 	[REASON_BUSY] = "busy",
 	[REASON_MALFORMED] = "malformed",
-	[REASON_NOT_KEPT] = "not-kept"};
+	[REASON_NOT_KEPT] = "not-kept",
+	[REASON_LIMIT] = "limit",
+	[REASON_FAILED] = "failed"};
 
 /* ---- types ---- */
 

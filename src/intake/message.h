@@ -31,6 +31,8 @@ enum intake_reason {
 	REASON_BUSY,	  /* too much at a time, or keep failed for now */
 	REASON_MALFORMED, /* not a valid profile */
 	REASON_NOT_KEPT,  /* keep failed for good */
+	REASON_LIMIT,	  /* takes more time or memory than a request may */
+	REASON_FAILED,	  /* an error in sonde */
 	INTAKE_REASON_COUNT
 };
 extern const char *const intake_reason_names[INTAKE_REASON_COUNT];

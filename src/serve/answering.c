@@ -7,20 +7,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-#include "base/file.h"
-
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
 
 #define BYTE_ANSWER  'A'
 #define BYTE_REFUSAL 'R'
@@ -32,52 +21,23 @@ static void begin_answer(struct sink *sink)
 	strbuf_add_char(&sink->text, BYTE_ANSWER);
 }
 
-/* The C library's function of this name is younger than the call. */
-static void close_all(int first, unsigned int last)
+/* The terminal, or an agent's connection, is not the child's. */
+static void leave_terminal(void)
 {
-	syscall(SYS_close_range, (unsigned int)first, last, 0u);
-}
-
-/* Nobody else's connections, nor the terminal, are the child's. */
-static void leave_behind(int pipe_fd, int root_fd)
-{
-	int low = pipe_fd < root_fd ? pipe_fd : root_fd,
-	    high = pipe_fd < root_fd ? root_fd : pipe_fd;
 	int null = open("/dev/null", O_RDWR);
 
 	if (null >= 0) {
 		dup2(null, STDIN_FILENO);
 		dup2(null, STDOUT_FILENO);
 	}
-	if (low > 3)
-		close_all(3, (unsigned)low - 1);
-	if (high > low + 1)
-		close_all(low + 1, (unsigned)high - 1);
-	close_all(high + 1, ~0u);
 }
 
-static void set_limits(pid_t parent)
+static int answer(void *context, int fd)
 {
-	const struct rlimit seconds = {ANSWERING_SECONDS, ANSWERING_SECONDS + 1}, none = {0, 0};
-
-	sigset_t none_blocked;
-
-	sigemptyset(&none_blocked);
-	sigprocmask(SIG_SETMASK, &none_blocked, NULL);
-	signal(SIGTERM, SIG_DFL);
-	signal(SIGINT, SIG_DFL);
-	signal(SIGPIPE, SIG_DFL);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	setrlimit(RLIMIT_CPU, &seconds);
-	setrlimit(RLIMIT_CORE, &none);
-	if (getppid() != parent)
-		_exit(EXIT_FAILURE);
-}
-
-static void answer(int fd, struct request *request)
-{
+	struct request *request = context;
 	struct sink sink;
 
+	leave_terminal();
 	sink_init(&sink, fd, "the answer");
 	struct error *err = request_answer(request, &sink, begin_answer);
 
@@ -90,54 +50,28 @@ static void answer(int fd, struct request *request)
 		}
 	}
 	err = sink_finish(&sink);
-	_exit(err ? EXIT_FAILURE : EXIT_SUCCESS);
+	return err ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 struct error *answering_start(struct answering *a, struct request *request, size_t most)
 {
-	pid_t parent = getpid();
-	int fds[2];
+	const struct limited_work work = {.cpu_seconds = ANSWERING_SECONDS,
+		.memory_bytes = ANSWERING_BYTES,
+		.kept_fd = source_root_fd(request->served->root),
+		.run = answer,
+		.context = request};
 
-	if (pipe2(fds, O_CLOEXEC) != 0)
-		return error_system(errno, "cannot make a pipe");
-	pid_t pid = fork();
+	*a = (struct answering){.most = most};
+	struct error *err = limited_child_start(&a->child, &work);
 
-	if (pid < 0) {
-		int code = errno;
-
-		close(fds[0]);
-		close(fds[1]);
-		return error_system(code, "cannot start a process");
-	}
-	if (pid == 0) {
-		set_limits(parent);
-		leave_behind(fds[1], source_root_fd(request->served->root));
-		answer(fds[1], request);
-	}
-	close(fds[1]);
-	fcntl(fds[0], F_SETFL, O_NONBLOCK);
-	*a = (struct answering){.pid = pid, .fd = fds[0], .most = most};
-	return NULL;
-}
-
-static int end(struct answering *a)
-{
-	int status = 0;
-
-	while (waitpid(a->pid, &status, 0) < 0 && errno == EINTR)
-		;
-	close(a->fd);
-	a->pid = 0;
-	a->fd = -1;
-	return status;
+	if (err == NULL)
+		fcntl(a->child.fd, F_SETFL, O_NONBLOCK);
+	return err;
 }
 
 static enum answering_state fail(struct answering *a, const char *why)
 {
-	if (a->pid) {
-		kill(a->pid, SIGKILL);
-		(void)end(a);
-	}
+	limited_child_kill(&a->child);
 	strbuf_clear(&a->text);
 	strbuf_add(&a->text, str_from(why));
 	return ANSWERING_FAILED;
@@ -146,13 +80,21 @@ static enum answering_state fail(struct answering *a, const char *why)
 /* All has been read. */
 static enum answering_state finish(struct answering *a)
 {
-	int status = end(a);
+	static const char *const whys[] = {
+		[LIMITED_BY_TIME] =
+			"the answer takes too long; filters and --limit make it shorter",
+		[LIMITED_BY_MEMORY] =
+			"the answer takes too much memory; filters and --limit make it "
+			"smaller",
+		[LIMITED_FAILED] = "the answer failed; this is an error in sonde",
+	};
+	enum limited_end end = limited_child_end(&a->child);
 	char first = a->text.size ? a->text.data[0] : '\0';
 
-	if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL))
-		return fail(a, "the answer takes too long; filters and --limit make it shorter");
-	if (status != 0 || (first != BYTE_ANSWER && first != BYTE_REFUSAL))
-		return fail(a, "the answer failed; this is an error in sonde");
+	if (end == LIMITED_DONE && first != BYTE_ANSWER && first != BYTE_REFUSAL)
+		end = LIMITED_FAILED;
+	if (end != LIMITED_DONE)
+		return fail(a, whys[end]);
 	memmove(a->text.data, a->text.data + 1, a->text.size);
 	a->text.size--;
 	return first == BYTE_ANSWER ? ANSWERING_DONE : ANSWERING_REFUSED;
@@ -161,7 +103,7 @@ static enum answering_state finish(struct answering *a)
 enum answering_state answering_read(struct answering *a)
 {
 	char bytes[READ_BYTES];
-	ssize_t size = read(a->fd, bytes, sizeof(bytes));
+	ssize_t size = read(a->child.fd, bytes, sizeof(bytes));
 
 	if (size < 0)
 		return errno == EAGAIN || errno == EINTR ? ANSWERING_RUNS
@@ -176,9 +118,6 @@ enum answering_state answering_read(struct answering *a)
 
 void answering_deinit(struct answering *a)
 {
-	if (a->pid) {
-		kill(a->pid, SIGKILL);
-		(void)end(a);
-	}
+	limited_child_kill(&a->child);
 	strbuf_deinit(&a->text);
 }

@@ -3,19 +3,19 @@
 
 /*
  * Answers a request in a child process, so that a server stays responsive: the child can be ended
- * at any moment (the client went away, or cancelled), has its own memory, a limit of time, and
- * takes nobody with it if it fails.  The session was loaded before, so the child has it for
- * nothing.
+ * at any moment (the client went away, or cancelled), has its own memory, limits of time and
+ * memory, and takes nobody with it if it fails.  The session was loaded before, so the child has it
+ * for nothing.
  *
- * The caller has one thread; it polls fd, and calls answering_read when there is something.
+ * The caller has one thread; it polls child.fd, and calls answering_read when there is something.
  */
 
-#include <sys/types.h>
-
+#include "http/limited_child.h"
 #include "serve/request.h"
 
-/* Seconds of CPU time that an answer may take. */
+/* What an answer may take: seconds of CPU time, and bytes besides what the server has loaded. */
 #define ANSWERING_SECONDS 120u
+#define ANSWERING_BYTES	  (UINT64_C(1) << 30)
 
 enum answering_state {
 	ANSWERING_RUNS,
@@ -25,8 +25,7 @@ enum answering_state {
 };
 
 struct answering {
-	pid_t pid; /* 0: none runs */
-	int fd;
+	struct limited_child child;
 	size_t most; /* bytes of the answer */
 	struct strbuf text;
 };

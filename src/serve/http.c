@@ -467,7 +467,7 @@ static size_t fill_fds(struct http *http, struct pollfd *fds)
 		const struct exchange *x = http->pending.data[i];
 
 		fds[count++] = (struct pollfd){
-			x->state == EXCHANGE_RUNS ? x->answering.fd : -1, POLLIN, 0};
+			x->state == EXCHANGE_RUNS ? x->answering.child.fd : -1, POLLIN, 0};
 		fds[count++] = (struct pollfd){x->peer ? x->peer->fd : -1, POLLRDHUP, 0};
 	}
 	return count;

@@ -489,7 +489,7 @@ static bool wait_for_any(struct mcp *mcp, int input)
 	bool reads = mcp->queue.count < QUEUE_MAX && !mcp->lines.is_at_end;
 	bool answers = mcp->current.tool != NULL;
 	struct pollfd fds[] = {
-		{reads ? input : -1, POLLIN, 0}, {answers ? mcp->answering.fd : -1, POLLIN, 0}};
+		{reads ? input : -1, POLLIN, 0}, {answers ? mcp->answering.child.fd : -1, POLLIN, 0}};
 
 	if (!reads && !answers)
 		return false;

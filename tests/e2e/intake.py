@@ -200,6 +200,38 @@ def test_what_is_not_kept_is_said(folder):
 			assert status == expected, (status, answer)
 
 
+def test_a_request_has_limits(folder):
+	"""A profile that takes too much time or memory, or ends the process that reads it, is refused, and the server goes on."""
+	body = otlp_request(("api", "h1", 3))
+	refusals = [("crash", 500, b"an error in sonde", "failed"), ("time", 413, b"more than 1 s of CPU time", "limit")]
+	# Memory has no limit with AddressSanitizer, which maps terabytes.
+	for how, expected, words, reason in refusals + ([] if harness.SANITIZED else [("memory", 413, b"256 MiB of memory", "limit")]):
+		(folder / how).mkdir()
+		with Intake(folder / how, f"fail={how}", "seconds=1") as intake:
+			for _ in range(2 if how == "crash" else 1):
+				status, headers, answer = intake.post(OTLP, body, "application/x-protobuf")
+				assert status == expected and words in answer, (how, status, answer)
+				assert headers["Retry-After"] is None, headers
+			assert intake.request("GET", "/-/healthy")[0] == 200
+			assert intake.metrics()[f'sonde_intake_refused_total{{reason="{reason}"}}'] >= 1
+
+
+def test_ends_while_a_profile_is_read(folder):
+	"""Within a second, though reading would take longer; the client is to send it again."""
+	with Intake(folder, "fail=time") as intake:
+		outcomes = []
+		client = threading.Thread(target=lambda: outcomes.append(intake.post("/ingest?name=a&format=folded", FOLDED)[:2]))
+		client.start()
+		wait_for(lambda: intake.metrics()["sonde_intake_body_bytes"])
+		start = time.monotonic()
+		intake.process.send_signal(signal.SIGTERM)
+		intake.process.wait(timeout=60 * harness.PATIENCE)
+		taken = time.monotonic() - start
+		client.join()
+	assert taken < 1 * harness.PATIENCE, taken
+	assert outcomes[0][0] == 503 and outcomes[0][1]["Retry-After"] == "5", outcomes
+
+
 def test_retries_have_the_same_digest(folder):
 	body = otlp_request(("api", "h1", 3))
 	with Intake(folder) as intake:
