@@ -249,15 +249,18 @@ static void take_dropped(void *context, struct thread *thread)
 		e->thinning.dropped--;
 }
 
-static void take_dropped_at_end(void *context, struct thread *thread, uint64_t time_ns)
+static void thread_ended(void *context, struct thread *thread, uint64_t time_ns)
 {
+	struct engine_perf *e = context;
+
 	(void)time_ns;
-	take_dropped(context, thread);
+	take_dropped(e, thread);
+	short_lives_ended(&e->lives, thread);
 }
 
 static void engine_perf_watch_threads(struct engine_perf *e)
 {
-	struct process_hooks hooks = {.ended = take_dropped_at_end, .context = e};
+	struct process_hooks hooks = {.ended = thread_ended, .context = e};
 
 	process_table_hook(e->recording->processes, &hooks);
 }

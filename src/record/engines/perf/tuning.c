@@ -7,7 +7,7 @@
  * the rings are drained soon after each sample: it wakes us, or is expected.
  *
  * Threads are considered short-lived if many samples are missing, but no more than the number of
- * threads explains.  The quick clock is stopped when few threads are created again; clocks on the
+ * threads that have ended explains.  The quick clock is stopped when few threads are created again; clocks on the
  * CPUs stay.
  */
 #include "record/engines/perf/tuning.h"
@@ -132,18 +132,24 @@ static uint64_t threads_so_far(const struct perf_tally *tally)
 }
 
 /*
- * How many missing samples new threads explain, because they may have been short: two each.  Older
- * threads are not short, and must not explain samples that are missing because ticks come late on a
- * busy machine.
+ * How many missing samples threads explain, because they may have been short: two each.  Others are
+ * not short, and must not explain samples that are missing because ticks come late on a busy
+ * machine, or in the kernel, where they may not be allowed.
  */
-static uint64_t explained(const struct short_lives *s, const struct perf_tally *tally)
+static uint64_t explained(const struct short_lives *s)
 {
-	return 2 * (threads_so_far(tally) - s->old);
+	return 2 * s->ended;
 }
 
 void short_lives_begin(struct short_lives *s, const struct perf_tally *tally)
 {
-	s->old = s->threads = threads_so_far(tally);
+	s->begin_ns = clock_monotonic_ns();
+	s->threads = threads_so_far(tally);
+}
+
+void short_lives_ended(struct short_lives *s, const struct thread *thread)
+{
+	s->ended += thread->start_ns >= s->begin_ns;
 }
 
 static bool are_short(
@@ -154,7 +160,7 @@ static bool are_short(
 
 	if (found + MISSING_MIN > due || found > due - due / MISSING_PART)
 		return false;
-	return due - found <= explained(s, tally);
+	return due - found <= explained(s);
 }
 
 static void help(struct short_lives *s, struct perf_event_set *events)
@@ -179,7 +185,7 @@ uint64_t short_lives_due(const struct short_lives *s, const struct perf_event_se
 	struct perf_tally *tally, uint64_t interval_ns)
 {
 	/* Reading the clocks interrupts the target, so do not do it for a few threads. */
-	if (events->is_wide || s->is_quick || explained(s, tally) < MISSING_MIN)
+	if (events->is_wide || s->is_quick || explained(s) < MISSING_MIN)
 		return 0;
 	return perf_tally_counts(tally).cpu_ns / interval_ns;
 }

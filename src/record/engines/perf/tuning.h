@@ -79,20 +79,26 @@ uint64_t drain_pace_wait_ns(const struct drain_pace *p, uint64_t now_ns, uint64_
  * A task's clock starts with a whole interval, so it misses shorter threads, and half a sample of
  * all others.  If that makes a difference, the CPUs' clocks are used, or if these are not allowed,
  * a quicker clock, which ticks several times even in short threads.
+ *
+ * Only threads that have ended can be short.  One that lives on has missed less than a sample, once,
+ * and a quicker clock would not bring that back.
  */
 
 /* Zeroed at first. */
 struct short_lives {
 	bool widen_refused;
 	bool is_quick;	   /* the quick clock runs, instead of wide ones */
-	uint64_t old;	   /* threads at the beginning of sampling */
+	uint64_t begin_ns; /* of sampling */
+	uint64_t ended;	   /* threads that have begun since then, and ended */
 	uint64_t threads;  /* total, at the last check */
 	uint32_t calm;	   /* checks since many threads began */
 	uint64_t forgiven; /* samples missing for other reasons */
 };
 
-/* Sampling begins.  Threads known so far are not new. */
+/* Sampling begins.  Threads that live already are not short. */
 void short_lives_begin(struct short_lives *s, const struct perf_tally *tally);
+/* Call it for each thread that ends. */
+void short_lives_ended(struct short_lives *s, const struct thread *thread);
 /*
  * The number of samples that the tasks' clocks should have given so far; 0 if nothing needs to be
  * found out.  interval_ns: between samples, as requested.
