@@ -169,6 +169,16 @@ void preload_timer_wake(void);
 /* Handles one of our signals in the interrupted thread. */
 void preload_sample(void *context);
 
+/* ---- other_stack.c ---- */
+
+/*
+ * The parts of memory that lead from the thread's stack to the one that it was left for, and that
+ * one; all can be read.  registers: of the interrupted function.  0: there is no other stack.
+ */
+#define PRELOAD_PARTS 4
+size_t preload_other_stack(const struct preload_thread *t, uint64_t sp, uint64_t bp,
+	struct preload_part parts[PRELOAD_PARTS]);
+
 /* ---- marks.c ---- */
 
 /*

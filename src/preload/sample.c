@@ -77,6 +77,31 @@ static size_t copy_stack(
 	return got > 0 ? (size_t)got : 0;
 }
 
+/* Copies the other parts, each after its head; returns how many bytes that takes. */
+static size_t copy_parts(const struct preload_part parts[], size_t count, uint8_t *out)
+{
+	struct iovec to[PRELOAD_PARTS], from[PRELOAD_PARTS];
+	size_t at = 0, end = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		at += sizeof(*parts);
+		to[i] = (struct iovec){out + at, parts[i].bytes};
+		from[i] = (struct iovec){(void *)(uintptr_t)parts[i].va, parts[i].bytes};
+		at += parts[i].bytes;
+	}
+	long got = raw6(SYS_process_vm_readv, raw0(SYS_getpid), to, count, from, count, 0);
+
+	/* What can't be read is missing at the end. */
+	for (size_t i = 0; i < count && got > 0; i++) {
+		struct preload_part part = {parts[i].va, least(parts[i].bytes, (size_t)got)};
+
+		memcpy(out + end, &part, sizeof(part));
+		end += sizeof(part) + part.bytes;
+		got -= (long)part.bytes;
+	}
+	return end;
+}
+
 static size_t stack_wanted(struct preload_thread *t, uint64_t sp)
 {
 	bool is_other = sp < t->stack_low_va || sp >= t->stack_high_va;
@@ -130,10 +155,16 @@ static void take(
 	struct preload_thread *t, uint64_t now_ns, uint64_t cpu_ns, const ucontext_t *context)
 {
 	uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+	uint64_t bp = (uint64_t)context->uc_mcontext.gregs[REG_RBP];
 	size_t head = sizeof(struct preload_record) + sizeof(struct preload_sample);
-	size_t wanted = stack_wanted(t, sp), room;
-	uint8_t *out =
-		preload_lane_begin(&t->lane, head + least(STACK_MIN, wanted), head + wanted, &room);
+	size_t wanted = stack_wanted(t, sp), others = 0, room;
+	struct preload_part parts[PRELOAD_PARTS];
+	size_t count = preload_other_stack(t, sp, bp, parts);
+
+	for (size_t i = 0; i < count; i++)
+		others += sizeof(parts[i]) + parts[i].bytes;
+	uint8_t *out = preload_lane_begin(
+		&t->lane, head + least(STACK_MIN, wanted) + others, head + wanted + others, &room);
 
 	if (!out) {
 		preload_lane_lose(&t->lane);
@@ -141,15 +172,18 @@ static void take(
 	}
 	struct preload_record *record = (void *)out;
 	struct preload_sample *sample = (void *)(record + 1);
+	size_t copied = copy_stack(t, context, out + head, room - head - others);
 
 	sample->took_ns = t->took_ns;
 	sample->cpu = this_cpu();
+	sample->stack_bytes = (uint32_t)copied;
 	for (size_t i = 0; i < PRELOAD_REGS; i++)
 		sample->regs[i] = (uint64_t)context->uc_mcontext.gregs[gregs[i]];
-	room = head + copy_stack(t, context, out + head, room - head);
-	*record = (struct preload_record){PRELOAD_SAMPLE, (uint32_t)room, now_ns, cpu_ns};
+	size_t size = head + copied + copy_parts(parts, count, out + head + copied);
+
+	*record = (struct preload_record){PRELOAD_SAMPLE, (uint32_t)size, now_ns, cpu_ns};
 	preload_marks_sampled(t, now_ns);
-	preload_lane_end(&t->lane, room);
+	preload_lane_end(&t->lane, size);
 }
 
 /* ---- the signal ---- */

@@ -94,7 +94,8 @@ struct preload_slot {
 
 enum preload_record_type {
 	PRELOAD_START = 1,  /* a thread has a slot: struct preload_start follows */
-	PRELOAD_SAMPLE = 2, /* struct preload_sample, then the stack's bytes from sp on */
+	PRELOAD_SAMPLE = 2, /* struct preload_sample, then the stack's bytes from sp on, then
+			       other parts of memory: struct preload_part and its bytes, each */
 	PRELOAD_NAME = 3,   /* the thread's name, 16 bytes */
 	/* Lines of /proc/self/maps, for code only. */
 	PRELOAD_MAPS_ADDED = 4, /* may be new */
@@ -129,8 +130,12 @@ struct preload_start {
 struct preload_sample {
 	uint64_t took_ns; /* duration of writing the thread's previous sample */
 	uint32_t cpu;	  /* UINT32_MAX: unknown */
-	uint32_t unused;
+	uint32_t stack_bytes;
 	uint64_t regs[PRELOAD_REGS];
+};
+
+struct preload_part {
+	uint64_t va, bytes;
 };
 
 _Static_assert(sizeof(struct preload_header) <= PRELOAD_SLOTS_OFF, "the header has one page");

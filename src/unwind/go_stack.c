@@ -24,15 +24,21 @@
  */
 #include "unwind/go_stack.h"
 
-#include "arch/arch.h"
+#include <stddef.h>
 
-/* Offsets in the runtime's struct g, gobuf included, and struct m. */
-enum { G_STACK_HI = 8, G_M = 0x30, G_SCHED_SP = 0x38, G_SCHED_PC = 0x40, M_G0 = 0 };
+#include "arch/arch.h"
+#include "unwind/go_layout.h"
+
+enum {
+	G_STACK_HI = offsetof(struct go_g, high_va),
+	G_M = offsetof(struct go_g, m),
+	G_SCHED_SP = offsetof(struct go_g, sched_sp),
+	G_SCHED_PC = offsetof(struct go_g, sched_pc),
+};
 /* In the frame of asmcgocall. */
 enum { CGO_DEPTH = 0x28, CGO_G = 0x30 };
 
-/* Frames of functions that call these are smaller, mostly less than 200 bytes. */
-enum { FRAME_BYTES_MAX = 4096, PAGE_BYTES = 4096 };
+enum { PAGE_BYTES = 4096 };
 /* The scheduler is this far inside mcall at most. */
 enum { SCHEDULER_FRAMES_MAX = 64 };
 
@@ -124,7 +130,7 @@ static bool is_innermost(const struct go_frame *f, uint64_t va, uint64_t bp)
 /* The only place below bp that may hold the innermost frame's return; 0: none or several. */
 static uint64_t find_innermost(const struct go_frame *f, uint64_t bp)
 {
-	uint64_t found = 0, low = bp - FRAME_BYTES_MAX, value;
+	uint64_t found = 0, low = bp - GO_FRAME_BYTES, value;
 
 	for (uint64_t va = low; va < bp; va += 8) {
 		if (!read(f, va, &value)) {
@@ -144,7 +150,7 @@ static enum step step_by_bp(const struct go_frame *f, struct unwind_regs *regs)
 {
 	uint64_t bp = regs->value[UNWIND_REG_BP], va;
 
-	if (!unwind_regs_know(regs, UNWIND_REG_BP) || (bp & 7) || bp < FRAME_BYTES_MAX)
+	if (!unwind_regs_know(regs, UNWIND_REG_BP) || (bp & 7) || bp < GO_FRAME_BYTES)
 		return STEP_NO_RULE;
 	va = find_innermost(f, bp);
 	if (va == 0)
@@ -186,7 +192,7 @@ static enum step step_by_g(const struct go_frame *f, struct unwind_regs *regs)
 {
 	uint64_t m, g0, back, curg;
 
-	if (!m_of(f, f->g, &m) || !read(f, m + M_G0, &g0) || !m_of(f, g0, &back) || back != m ||
+	if (!m_of(f, f->g, &m) || !read(f, m + GO_M_G0, &g0) || !m_of(f, g0, &back) || back != m ||
 		!curg_of(f, m, &curg))
 		return STEP_NO_RULE;
 	return resume(f, regs, curg);

@@ -208,6 +208,7 @@ static void walk_interrupted_stack(struct snapshot *s, struct process *p, struct
 			unwind_history_ends_like(thread->history, stack, inner + 1)))
 		return;
 	if (is_call && is_whole(stack) && !stack->guessed && inner < stack->count) {
+		s->late_guesses++;
 		stack->guessed = 1;
 		stack->guess_at = inner;
 		return;
@@ -231,6 +232,7 @@ static void guess_other_stack(
 		node = unwind_history_other_stack(thread->history, stack);
 	if (!node)
 		return;
+	s->late_guesses++;
 	stack->end = UNWIND_REUSED;
 	stack->reused_node = node;
 	stack->guessed = 1;

@@ -33,9 +33,10 @@ struct snapshot {
 	struct exact *exact;	/* copies the rests of stacks; NULL: not used */
 	struct stack_rest rest; /* of the current sample */
 	bool is_copied; /* samples include all unknown parts of the stack, so checks may wait */
-	uint64_t reach_bytes; /* how many bytes of the stack, from its pointer up, the last walk
+	uint64_t reach_bytes;  /* how many bytes of the stack, from its pointer up, the last walk
 			         read */
-	uint64_t walks;	      /* of user stacks */
+	uint64_t walks;	       /* of user stacks */
+	uint64_t late_guesses; /* stacks with a guessed caller only because it was read too late */
 	uint64_t counters[CAPTURE_COUNTER_COUNT];
 };
 

@@ -25,6 +25,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "record/engines/exact/exact_layout.h"
+#include "unwind/go_layout.h"
 #include "unwind/print.h"
 
 char _license[] SEC("license") = "Dual MIT/GPL";
@@ -402,22 +403,6 @@ static void copy_rest(struct copying *c, struct exact_counts *count)
  * and so are the runtime's structures that lead to it.
  */
 
-/* The pointer to the thread's current g is below its control block. */
-#define GO_G_BELOW 8u
-/* This much is copied of either stack; frames below the goroutine's place are searched. */
-#define GO_STACK_BYTES ((uint64_t)32 << 10)
-#define GO_FRAME_BYTES ((uint64_t)4096)
-
-/* The beginning of Go's struct g; copied only if it, the m and g0 refer to each other. */
-struct go_g {
-	uint64_t low_va, high_va; /* of its stack */
-	uint64_t others[4], m;
-	uint64_t sched_sp, sched_pc;
-};
-
-/* m.curg, and where it is without the field gobuf.ret. */
-enum { GO_M_CURG = 0xc0, GO_M_CURG_NEW = 0xb8 };
-
 static int read_user(void *to, uint32_t size, uint64_t va)
 {
 	return va && !(va & 7) && bpf_probe_read_user(to, size, (const void *)va) == 0;
@@ -432,19 +417,6 @@ static uint64_t go_current(uint64_t m, uint32_t offset, uint64_t g0, struct go_g
 		g->m != m)
 		return 0;
 	return va;
-}
-
-/* Where the walk comes to the goroutine: what is further in is on the thread's own stack. */
-static uint64_t go_place(const struct sample *s, const struct go_g *g)
-{
-	uint64_t low = g->sched_sp;
-	int has_bp = is_between(s->bp, g->low_va, g->high_va);
-
-	if (!is_between(low, g->low_va, g->high_va))
-		low = has_bp ? s->bp : g->high_va;
-	else if (has_bp && s->bp < low)
-		low = s->bp;
-	return low - GO_FRAME_BYTES;
 }
 
 static void copy_other(struct copying *c, uint64_t low_va, uint64_t high_va)
@@ -503,11 +475,11 @@ __weak int copy_go(const struct sample *s)
 	c.piece.is_other = 1;
 	copy_few(&c, curg, sizeof(g));
 	copy_few(&c, g0, sizeof(g));
-	copy_few(&c, m, GO_M_CURG + 8);
-	if (is_between(s->sp, g.low_va, g.high_va))
+	copy_few(&c, m, GO_M_BYTES);
+	if (go_stack_has(&g, s->sp))
 		copy_other(&c, own.sched_sp, own_end(s, own.sched_sp));
 	else
-		copy_other(&c, go_place(s, &g), g.high_va);
+		copy_other(&c, go_place(&g, s->bp), g.high_va);
 	return 1;
 }
 

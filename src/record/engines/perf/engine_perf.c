@@ -195,12 +195,16 @@ static void learn_reach(struct engine_perf *e)
 	choose_clock(e);
 }
 
-/* The number of stacks truncated so far because memory was missing at the moment of the sample. */
+/*
+ * The number of stacks so far that are truncated or guessed because memory was missing at the
+ * moment of the sample.
+ */
 static uint64_t cut_stacks(const struct engine_perf *e)
 {
-	const uint64_t *counters = e->recording->snapshot.counters;
+	const struct snapshot *snapshot = &e->recording->snapshot;
 
-	return counters[CAPTURE_TRUNCATED_MEMORY] + counters[CAPTURE_TRUNCATED_RACE];
+	return snapshot->counters[CAPTURE_TRUNCATED_MEMORY] +
+	       snapshot->counters[CAPTURE_TRUNCATED_RACE] + snapshot->late_guesses;
 }
 
 static void engine_perf_woke(void *context, struct snapshot_place place,

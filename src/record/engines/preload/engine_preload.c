@@ -266,29 +266,21 @@ static void take_sample(struct engine_preload *e, uint32_t slot, const struct pr
 	const uint8_t *body, size_t size)
 {
 	struct peer *peer = &e->peers[slot];
-	struct preload_sample regs;
-	struct perf_sample sample = {
-		.time_ns = head->time_ns,
-		.pid = peer->pid,
-		.tid = peer->tid,
-		.has_user = true,
-		.stack = body + sizeof(regs),
-		.stack_size = size - sizeof(regs),
-	};
+	struct perf_sample sample = {.time_ns = head->time_ns, .pid = peer->pid, .tid = peer->tid};
+	uint64_t took_ns;
 
-	memcpy(&regs, body, sizeof(regs));
-	sample.cpu = regs.cpu;
-	_Static_assert(PRELOAD_REGS == UNWIND_REG_COUNT, "the registers have DWARF's numbers");
-	memcpy(sample.regs.value, regs.regs, sizeof(regs.regs));
-	sample.regs.known = (1u << PRELOAD_REGS) - 1;
-	sample.ip = sample.regs.value[UNWIND_REG_PC];
+	if (!preload_sample_read(body, size, &sample, &e->recording->snapshot.rest, &took_ns)) {
+		e->memory.broken++;
+		return;
+	}
 	sample.period = preload_pool_sample(&e->pool, &peer->account, head->cpu_ns);
 	struct snapshot_place place = recording_take_clock(e->recording, &sample);
 
+	e->recording->snapshot.rest.others.count = 0;
 	preload_looks_ran(&peer->life, peer->tid, head, place.node, e->interval_ns);
 	tell_wants(e, slot, &sample, false);
-	if (regs.took_ns < SECOND_NS)
-		e->stolen_ns += SIGNAL_NS + regs.took_ns;
+	if (took_ns < SECOND_NS)
+		e->stolen_ns += SIGNAL_NS + took_ns;
 }
 
 static void take_maps(struct engine_preload *e, const struct peer *peer, struct str text, bool all,

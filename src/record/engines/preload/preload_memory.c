@@ -269,6 +269,46 @@ const uint8_t *preload_memory_copy(struct preload_memory *m, uint32_t slot, uint
 	return head.size == size ? m->copy : NULL;
 }
 
+static bool parts_read(const uint8_t *bytes, size_t size, struct stack_rest *rest)
+{
+	struct preload_part part;
+
+	rest->pieces.count = rest->others.count = 0;
+	for (size_t at = 0; at < size; at += part.bytes) {
+		if (size - at < sizeof(part))
+			return false;
+		memcpy(&part, bytes + at, sizeof(part));
+		at += sizeof(part);
+		if (part.bytes > size - at)
+			return false;
+		vec_push(&rest->others, (struct stack_piece){bytes + at, part.va, part.bytes});
+	}
+	return true;
+}
+
+bool preload_sample_read(const uint8_t *body, size_t size, struct perf_sample *sample,
+	struct stack_rest *rest, uint64_t *took_ns)
+{
+	struct preload_sample head;
+
+	if (size < sizeof(head))
+		return false;
+	memcpy(&head, body, sizeof(head));
+	size -= sizeof(head);
+	if (head.stack_bytes > size)
+		return false;
+	sample->cpu = head.cpu;
+	sample->has_user = true;
+	sample->stack = body + sizeof(head);
+	sample->stack_size = head.stack_bytes;
+	_Static_assert(PRELOAD_REGS == UNWIND_REG_COUNT, "the registers have DWARF's numbers");
+	memcpy(sample->regs.value, head.regs, sizeof(head.regs));
+	sample->regs.known = (1u << PRELOAD_REGS) - 1;
+	sample->ip = sample->regs.value[UNWIND_REG_PC];
+	*took_ns = head.took_ns;
+	return parts_read(sample->stack + head.stack_bytes, size - head.stack_bytes, rest);
+}
+
 void preload_memory_release(struct preload_memory *m, uint32_t slot, uint32_t count)
 {
 	m->tail[slot] += count;

@@ -14,6 +14,8 @@
 
 #include "preload/shared.h"
 #include "base/error.h"
+#include "record/engines/exact/exact.h"
+#include "record/events/perf_record.h"
 
 struct preload_memory {
 	int fd;	   /* -1: it is a segment of System V's */
@@ -52,6 +54,13 @@ bool preload_memory_peek(
 	const struct preload_memory *m, uint32_t slot, uint32_t i, struct preload_record *head);
 /* A copy of the whole record, of head.size bytes, valid until the next call; NULL: invalid. */
 const uint8_t *preload_memory_copy(struct preload_memory *m, uint32_t slot, uint32_t i);
+/*
+ * What a PRELOAD_SAMPLE's body has: registers, stack and processor go to *sample, other parts of
+ * memory to rest->others; both refer to the body.  took_ns: as in struct preload_sample.  False:
+ * invalid.
+ */
+bool preload_sample_read(const uint8_t *body, size_t size, struct perf_sample *sample,
+	struct stack_rest *rest, uint64_t *took_ns);
 /* Releases the oldest `count` records. */
 void preload_memory_release(struct preload_memory *m, uint32_t slot, uint32_t count);
 /* Which parts of a thread's stack are known, from its sample at that time. */

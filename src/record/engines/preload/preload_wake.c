@@ -264,33 +264,28 @@ static void take_sample(struct preload_wake *w, uint32_t slot, const struct prel
 {
 	struct sleeper *sleeper = &w->sleepers[slot];
 	struct snapshot *snapshot = &w->recording->snapshot;
-	struct preload_sample regs;
-	struct perf_sample sample = {
-		.time_ns = head->time_ns,
+	struct perf_sample sample = {.time_ns = head->time_ns,
 		.pid = sleeper->pid,
 		.tid = sleeper->tid,
-		.period = w->interval_ns,
-		.has_user = true,
-		.stack = body + sizeof(regs),
-		.stack_size = size - sizeof(regs),
-	};
+		.period = w->interval_ns};
+	uint64_t took_ns;
 
+	if (!preload_sample_read(body, size, &sample, &snapshot->rest, &took_ns)) {
+		w->memory.broken++;
+		return;
+	}
 	w->largest_bytes -= w->largest_bytes / 1024;
 	if (size > w->largest_bytes)
 		w->largest_bytes = size;
-	memcpy(&regs, body, sizeof(regs));
-	sample.cpu = regs.cpu;
-	memcpy(sample.regs.value, regs.regs, sizeof(regs.regs));
-	sample.regs.known = (1u << PRELOAD_REGS) - 1;
-	sample.ip = sample.regs.value[UNWIND_REG_PC];
 	snapshot->is_copied = true;
 	struct snapshot_place place = recording_take_clock(w->recording, &sample);
 
 	snapshot->is_copied = false;
+	snapshot->rest.others.count = 0;
 	if (sleeper->ahead_ns > -ahead_most_ns(w))
 		sleeper->ahead_ns -= (int64_t)w->interval_ns;
 	tell_wants(w, slot, place.thread, &sample);
-	w->took(w->context, place, &sample, regs.took_ns < SECOND_NS ? regs.took_ns : 0);
+	w->took(w->context, place, &sample, took_ns < SECOND_NS ? took_ns : 0);
 }
 
 static void take_known(struct preload_wake *w, uint32_t slot, const struct preload_record *head,
@@ -300,7 +295,7 @@ static void take_known(struct preload_wake *w, uint32_t slot, const struct prelo
 
 	if (!sleeper->known || sleeper->ended)
 		return;
-	if (head->type == PRELOAD_SAMPLE && size >= sizeof(struct preload_sample) &&
+	if (head->type == PRELOAD_SAMPLE &&
 		process_table_find_late(w->recording->processes, sleeper->pid))
 		take_sample(w, slot, head, body, size);
 	else if (head->type == PRELOAD_END || head->type == PRELOAD_SEALED)
