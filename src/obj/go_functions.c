@@ -10,8 +10,10 @@
  */
 #include "obj/go_functions.h"
 
+#include <elf.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/cursor.h"
 #include "obj/objfile.h"
 
@@ -21,7 +23,7 @@ enum {
 	MAGIC_1_18 = 0xfffffff0,
 	MAGIC_1_20 = 0xfffffff1
 };
-enum { POINTER_SIZE = 8 };
+enum { POINTER_SIZE = 8, TABLE_ALIGNMENT = 8 };
 
 struct go_table {
 	const uint8_t *bytes;
@@ -34,21 +36,39 @@ struct go_table {
 	unsigned int name_field;  /* offset of the name's position in an entry */
 };
 
-static bool find_section(struct objfile *object, struct objfile_section *section)
+/* The word at an address that the loader fills in by a relocation, as it is in the file. */
+static bool relocated_word(struct objfile *object, uint64_t addr, uint64_t *word)
 {
-	return (objfile_section(object, ".gopclntab", section) ||
-		       objfile_section(object, ".data.rel.ro.gopclntab", section)) &&
-	       section->bytes;
+	const struct arch *arch = arch_of_machine(objfile_machine(object));
+	struct objfile_section relocations;
+	Elf64_Rela one;
+
+	if (!arch || !objfile_section_of_type(object, SHT_RELA, &relocations) || !relocations.bytes)
+		return false;
+	for (size_t off = 0; off + sizeof(one) <= relocations.size; off += sizeof(one)) {
+		memcpy(&one, relocations.bytes + off, sizeof(one));
+		if (one.r_offset == addr && ELF64_R_TYPE(one.r_info) == arch->relative_relocation) {
+			*word = (uint64_t)one.r_addend;
+			return true;
+		}
+	}
+	return false;
 }
 
-/* In position-independent programs, the loader fills it in. */
-static uint64_t text_addr(struct objfile *object, uint64_t stated)
+/*
+ * The base of addresses, from the word at field_addr.  In position-independent programs, the loader
+ * fills it in.  Where C's linker made them, C's code begins the text.
+ */
+static uint64_t text_addr(struct objfile *object, uint64_t stated, uint64_t field_addr)
 {
 	struct objfile_section text;
+	uint64_t word;
 
-	if (stated == 0 && objfile_section(object, ".text", &text))
-		return text.obj_addr;
-	return stated;
+	if (stated != 0)
+		return stated;
+	if (relocated_word(object, field_addr, &word))
+		return word;
+	return objfile_section(object, ".text", &text) ? text.obj_addr : 0;
 }
 
 static void read_header_1_2(struct cursor *c, struct go_table *t)
@@ -71,11 +91,13 @@ static void read_header_1_16(struct cursor *c, struct go_table *t)
 	t->name_field = POINTER_SIZE;
 }
 
-static void read_header_1_18(struct cursor *c, struct objfile *object, struct go_table *t)
+static void read_header_1_18(
+	struct cursor *c, struct objfile *object, uint64_t table_addr, struct go_table *t)
 {
 	t->count = cursor_u64(c);
 	cursor_skip(c, POINTER_SIZE);
-	t->text_addr = text_addr(object, cursor_u64(c));
+	uint64_t field_addr = table_addr + cursor_offset(c);
+	t->text_addr = text_addr(object, cursor_u64(c), field_addr);
 	t->names_off = cursor_u64(c);
 	cursor_skip(c, 3 * POINTER_SIZE);
 	t->functions_off = cursor_u64(c);
@@ -83,29 +105,58 @@ static void read_header_1_18(struct cursor *c, struct objfile *object, struct go
 	t->name_field = 4;
 }
 
-static bool read_header(struct objfile *object, struct go_table *t)
+static bool read_header(
+	struct objfile *object, const struct objfile_section *section, struct go_table *t)
 {
-	struct objfile_section section;
 	struct cursor c;
 
-	if (!find_section(object, &section))
-		return false;
-	*t = (struct go_table){.bytes = section.bytes, .size = section.size};
+	*t = (struct go_table){.bytes = section->bytes, .size = section->size};
 	cursor_init(&c, t->bytes, t->size, ".gopclntab", 0);
 	uint32_t magic = cursor_u32(&c);
-	cursor_skip(&c, 3); /* two zeros, and the alignment of code addresses */
-	if (cursor_u8(&c) != POINTER_SIZE)
+	bool has_zeros = cursor_u8(&c) == 0 && cursor_u8(&c) == 0;
+	cursor_skip(&c, 1); /* the alignment of code addresses */
+	if (cursor_u8(&c) != POINTER_SIZE || !has_zeros)
 		return false;
 	if (magic == MAGIC_1_2)
 		read_header_1_2(&c, t);
 	else if (magic == MAGIC_1_16)
 		read_header_1_16(&c, t);
 	else if (magic == MAGIC_1_18 || magic == MAGIC_1_20)
-		read_header_1_18(&c, object, t);
+		read_header_1_18(&c, object, section->obj_addr, t);
 	else
 		return false;
 	return cursor_ok(&c) && t->names_off <= t->size && t->functions_off <= t->size &&
 	       t->count < (t->size - t->functions_off) / (2 * t->number_size);
+}
+
+/*
+ * C's linker, which makes position-independent programs and shared libraries with cgo, puts the
+ * table into other data.  It begins with a recognizable header.
+ */
+static bool find_in_data(struct objfile *object, struct go_table *t)
+{
+	struct objfile_section data, info;
+
+	if (!objfile_header_named(object, ".go.buildinfo", &info) ||
+		!objfile_section(object, ".data.rel.ro", &data) || !data.bytes)
+		return false;
+	for (; data.size >= TABLE_ALIGNMENT; data.size -= TABLE_ALIGNMENT) {
+		if (read_header(object, &data, t) && t->count > 0)
+			return true;
+		data.bytes += TABLE_ALIGNMENT;
+		data.obj_addr += TABLE_ALIGNMENT;
+	}
+	return false;
+}
+
+static bool find_table(struct objfile *object, struct go_table *t)
+{
+	struct objfile_section section;
+
+	if (!objfile_section(object, ".gopclntab", &section) &&
+		!objfile_section(object, ".data.rel.ro.gopclntab", &section))
+		return find_in_data(object, t);
+	return section.bytes && read_header(object, &section, t);
 }
 
 /* Reads a little-endian number; false if it is truncated. */
@@ -147,7 +198,7 @@ bool go_functions_each(struct objfile *object,
 	struct go_table t;
 	uint64_t low, high;
 
-	if (!read_header(object, &t))
+	if (!find_table(object, &t))
 		return false;
 	for (uint64_t i = 0; i < t.count; i++) {
 		const char *name = name_at(&t, i);

@@ -13,7 +13,13 @@
 #include "obj/objfile.h"
 #include "unwind/walk.h"
 
-enum { TEXT_ADDR = 0x401000, FUNCTION_BYTES = 0x40 };
+enum {
+	TEXT_ADDR = 0x401000,
+	FUNCTION_BYTES = 0x40,
+	NAMES_ADDR = 0x500000,
+	RELOCATIONS_ADDR = 0x510000,
+	INFO_ADDR = 0x520000
+};
 
 enum {
 	SYSTEMSTACK,
@@ -125,7 +131,7 @@ static void put_text(struct strbuf *b)
 }
 
 /* The table of Go 1.18's layout. */
-static void put_names(struct strbuf *b)
+static void put_names(struct strbuf *b, uint64_t text_addr)
 {
 	enum { HEADER = 72, WIDTH = 4, ENTRY = 8 };
 	uint64_t table = (2 * FUNCTION_COUNT + 1) * WIDTH + WIDTH;
@@ -137,7 +143,7 @@ static void put_names(struct strbuf *b)
 	put(b, 8, 1);
 	put(b, FUNCTION_COUNT, 8);
 	put(b, 0, 8);
-	put(b, TEXT_ADDR, 8);
+	put(b, text_addr, 8);
 	put(b, HEADER + names, 8);
 	for (int i = 0; i < 3; i++)
 		put(b, 0, 8);
@@ -174,7 +180,7 @@ enum {
 };
 
 struct program {
-	struct strbuf text, names, elf;
+	struct strbuf text, names, relocations, elf;
 	struct objfile *file;
 	struct cfi_table *table;
 	struct unwind_space space;
@@ -199,9 +205,9 @@ static bool read_code(struct unwind_memory *memory, uint64_t va, uint8_t *bytes,
 {
 	const struct program *p = memory->context;
 
-	if (va < TEXT_ADDR || va + size > TEXT_ADDR + p->text.size)
+	if (va < TEXT_ADDR || va + size > function_addr(FUNCTION_COUNT))
 		return false;
-	memcpy(bytes, p->text.data + (va - TEXT_ADDR), size);
+	memcpy(bytes, p->text.data + p->text.size - (function_addr(FUNCTION_COUNT) - va), size);
 	return true;
 }
 
@@ -224,23 +230,63 @@ static void put_worker(struct program *p, size_t word, size_t call)
 	p->words[word + 4] = after(GOEXIT, 1);
 }
 
-static void program_init(struct program *p)
+static void add_section(struct elf_image *image, const char *name, uint64_t flags,
+	uint64_t obj_addr, const struct strbuf *bytes)
+{
+	bool is_rela = strcmp(name, ".rela.dyn") == 0;
+
+	elf_image_add(image, (struct elf_image_section){.name = name,
+				     .type = is_rela ? SHT_RELA : SHT_PROGBITS,
+				     .flags = SHF_ALLOC | flags,
+				     .obj_addr = obj_addr,
+				     .bytes = strbuf_str(bytes)});
+}
+
+/* As Go's linker makes it. */
+static void put_plain(struct program *p, struct elf_image *image)
+{
+	put_text(&p->text);
+	put_names(&p->names, TEXT_ADDR);
+	add_section(image, ".text", SHF_EXECINSTR, TEXT_ADDR, &p->text);
+	add_section(image, ".gopclntab", 0, NAMES_ADDR, &p->names);
+}
+
+/*
+ * As C's linker makes a position-independent one: C's code begins the text, and the table is in
+ * other data, without the address that the loader adds.  Something before it begins alike.
+ */
+static void put_by_c(struct program *p, struct elf_image *image)
+{
+	enum { C_BYTES = 0x80, DATA_BYTES = 0x50, TEXT_FIELD = 24 };
+
+	for (size_t i = 0; i < C_BYTES; i++)
+		strbuf_add_char(&p->text, (char)0xcc);
+	put_text(&p->text);
+	put(&p->names, 0xfffffff0, 4);
+	put(&p->names, UINT64_C(0x08010000), 4);
+	while (p->names.size < DATA_BYTES)
+		put(&p->names, UINT64_MAX, 8);
+	put_names(&p->names, 0);
+	put(&p->relocations, NAMES_ADDR, 8);
+	put(&p->relocations, R_X86_64_RELATIVE, 8);
+	put(&p->relocations, 0x1234, 8);
+	put(&p->relocations, NAMES_ADDR + DATA_BYTES + TEXT_FIELD, 8);
+	put(&p->relocations, R_X86_64_RELATIVE, 8);
+	put(&p->relocations, TEXT_ADDR, 8);
+	add_section(image, ".text", SHF_EXECINSTR, TEXT_ADDR - C_BYTES, &p->text);
+	add_section(image, ".data.rel.ro", SHF_WRITE, NAMES_ADDR, &p->names);
+	add_section(image, ".rela.dyn", 0, RELOCATIONS_ADDR, &p->relocations);
+	add_section(image, ".go.buildinfo", SHF_WRITE, INFO_ADDR, &p->relocations);
+}
+
+typedef void put_program(struct program *p, struct elf_image *image);
+
+static void program_init_as(struct program *p, put_program *put_sections)
 {
 	struct elf_image image = {0};
 
 	memset(p, 0, sizeof(*p));
-	put_text(&p->text);
-	put_names(&p->names);
-	elf_image_add(&image, (struct elf_image_section){.name = ".text",
-				      .type = SHT_PROGBITS,
-				      .flags = SHF_ALLOC | SHF_EXECINSTR,
-				      .obj_addr = TEXT_ADDR,
-				      .bytes = strbuf_str(&p->text)});
-	elf_image_add(&image, (struct elf_image_section){.name = ".gopclntab",
-				      .type = SHT_PROGBITS,
-				      .flags = SHF_ALLOC,
-				      .obj_addr = 0x500000,
-				      .bytes = strbuf_str(&p->names)});
+	put_sections(p, &image);
 	elf_image_write(&image, &p->elf);
 	elf_image_deinit(&image);
 	assert_null(objfile_open_memory(p->elf.data, p->elf.size, "go", &p->file));
@@ -248,7 +294,7 @@ static void program_init(struct program *p)
 	assert_non_null(p->table);
 	unwind_space_init(&p->space);
 	unwind_space_add(&p->space, (struct unwind_mapping){.low_va = TEXT_ADDR,
-					    .high_va = TEXT_ADDR + p->text.size,
+					    .high_va = function_addr(FUNCTION_COUNT),
 					    .table = p->table,
 					    .object = 7});
 	p->walker = unwind_walker_create();
@@ -260,6 +306,11 @@ static void program_init(struct program *p)
 	put_structures(p);
 }
 
+static void program_init(struct program *p)
+{
+	program_init_as(p, put_plain);
+}
+
 static void program_deinit(struct program *p)
 {
 	unwind_walker_destroy(p->walker);
@@ -268,6 +319,7 @@ static void program_deinit(struct program *p)
 	objfile_close(p->file);
 	strbuf_deinit(&p->text);
 	strbuf_deinit(&p->names);
+	strbuf_deinit(&p->relocations);
 	strbuf_deinit(&p->elf);
 }
 
@@ -503,6 +555,18 @@ TEST(test_the_last_stack)
 	program_deinit(&p);
 }
 
+/* The runtime's table is found wherever a linker puts it. */
+TEST(test_linked_by_c)
+{
+	struct program p;
+
+	program_init_as(&p, put_by_c);
+	put_worker(&p, GOROUTINE + 300, FIRST_CALL);
+	put_leaf(&p, at(GOROUTINE + 303), after(SYSTEMSTACK, IN_SYSTEMSTACK), 0);
+	EXPECT(&p, LEAF, SYSTEMSTACK, WORKER, GOEXIT);
+	program_deinit(&p);
+}
+
 /* Frames that lead to each other. */
 TEST(test_cycle)
 {
@@ -533,6 +597,7 @@ int main(void)
 		cmocka_unit_test(test_call_back),
 		cmocka_unit_test(test_call_of_the_vdso),
 		cmocka_unit_test(test_the_last_stack),
+		cmocka_unit_test(test_linked_by_c),
 		cmocka_unit_test(test_cycle),
 	};
 
