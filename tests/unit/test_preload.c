@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "preload/preload.h"
+#include "preload/raw.h"
 #include "record/engines/preload/preload_thread.h"
+#include "unwind/go_layout.h"
 #include "unwind/print.h"
 #include "../unit.h"
 
@@ -368,6 +370,139 @@ TEST(test_time_before_a_late_first_sample_is_its_own)
 	assert_int_equal(preload_pool_sample(&pool, &account, 51000), 1000);
 }
 
+/* ---- samples ---- */
+
+static void add_bytes(uint8_t *body, size_t *size, const void *bytes, size_t count)
+{
+	memcpy(body + *size, bytes, count);
+	*size += count;
+}
+
+TEST(test_parts_of_a_sample)
+{
+	static const uint8_t stack[] = "a stack", other[] = "another stack";
+	struct preload_sample head = {.took_ns = 5, .cpu = 3, .stack_bytes = sizeof(stack)};
+	struct preload_part parts[] = {{0x1000, sizeof(other)}, {0x2000, 0}};
+	struct stack_rest rest = {0};
+	struct perf_sample sample = {0};
+	uint64_t took_ns;
+	uint8_t body[512];
+	size_t size = 0;
+
+	head.regs[UNWIND_REG_PC] = 0x1234;
+	add_bytes(body, &size, &head, sizeof(head));
+	add_bytes(body, &size, stack, sizeof(stack));
+	size_t of_stack = size;
+	add_bytes(body, &size, &parts[0], sizeof(parts[0]));
+	add_bytes(body, &size, other, sizeof(other));
+	size_t of_part = size;
+	add_bytes(body, &size, &parts[1], sizeof(parts[1]));
+	assert_true(preload_sample_read(body, size, &sample, &rest, &took_ns));
+	assert_int_equal(took_ns, 5);
+	assert_int_equal(sample.cpu, 3);
+	assert_int_equal(sample.ip, 0x1234);
+	assert_int_equal(sample.stack_size, sizeof(stack));
+	assert_memory_equal(sample.stack, stack, sizeof(stack));
+	assert_int_equal(rest.others.count, 2);
+	assert_int_equal(rest.others.data[0].low_va, 0x1000);
+	assert_int_equal(rest.others.data[0].size_bytes, sizeof(other));
+	assert_memory_equal(rest.others.data[0].bytes, other, sizeof(other));
+	/* Cut anywhere else than between parts, it is invalid. */
+	for (size_t cut = 0; cut < size; cut++)
+		assert_int_equal(preload_sample_read(body, cut, &sample, &rest, &took_ns),
+			cut == of_stack || cut == of_part);
+	parts[0].bytes = UINT64_MAX;
+	memcpy(body + of_stack, &parts[0], sizeof(parts[0]));
+	assert_false(preload_sample_read(body, size, &sample, &rest, &took_ns));
+	vec_deinit(&rest.others);
+}
+
+/* ---- the stack that Go left ---- */
+
+static struct {
+	struct go_g g, g0;
+	uint64_t m[GO_M_BYTES / 8];
+	uint64_t goroutine[2048], own[2048];
+} go;
+
+static uint64_t va_of(const void *p)
+{
+	return (uint64_t)(uintptr_t)p;
+}
+
+/* The parts with this thread's g being there. */
+static size_t parts_with(
+	uint64_t g_va, const uint64_t *sp, uint64_t bp, struct preload_part parts[PRELOAD_PARTS])
+{
+	const struct preload_thread t = {
+		.stack_low_va = va_of(go.own), .stack_high_va = va_of(go.own + 2048)};
+	char *place = raw_thread_pointer() - GO_G_BELOW;
+	uint64_t before;
+
+	memcpy(&before, place, sizeof(before));
+	memcpy(place, &g_va, sizeof(g_va));
+	size_t count = preload_other_stack(&t, va_of(sp), bp, parts);
+
+	memcpy(place, &before, sizeof(before));
+	return count;
+}
+
+static void put_go(void)
+{
+	memset(&go, 0, sizeof(go));
+	go.g.low_va = va_of(go.goroutine);
+	go.g.high_va = va_of(go.goroutine + 2048);
+	go.g.sched_sp = va_of(go.goroutine + 1500);
+	go.g0.sched_sp = va_of(go.own + 1000);
+	go.g.m = go.g0.m = va_of(go.m);
+	go.m[0] = va_of(&go.g0);
+	go.m[GO_M_CURG / 8] = va_of(&go.g);
+}
+
+TEST(test_the_other_stack)
+{
+	struct preload_part parts[PRELOAD_PARTS];
+	uint64_t bp = va_of(go.goroutine + 1400);
+
+	put_go();
+	/* On the thread's own stack: the goroutine's, from below its place on. */
+	assert_int_equal(parts_with(va_of(&go.g0), go.own + 500, bp, parts), PRELOAD_PARTS);
+	assert_int_equal(parts[0].va, va_of(&go.g));
+	assert_int_equal(parts[1].va, va_of(&go.g0));
+	assert_int_equal(parts[2].va, va_of(go.m));
+	assert_int_equal(parts[3].va, bp - GO_FRAME_BYTES);
+	assert_int_equal(parts[3].va + parts[3].bytes, go.g.high_va);
+	assert_int_equal(parts_with(va_of(&go.g), go.own + 500, 1, parts), PRELOAD_PARTS);
+	assert_int_equal(parts[3].va, go.g.sched_sp - GO_FRAME_BYTES);
+	/* On the goroutine's: the thread's own, from where it was left. */
+	assert_int_equal(parts_with(va_of(&go.g), go.goroutine + 1000, 1, parts), PRELOAD_PARTS);
+	assert_int_equal(parts[3].va, go.g0.sched_sp);
+	assert_int_equal(parts[3].va + parts[3].bytes, va_of(go.own + 2048));
+	/* In newer versions. */
+	go.m[GO_M_CURG_NEW / 8] = go.m[GO_M_CURG / 8];
+	go.m[GO_M_CURG / 8] = 0x123456;
+	assert_int_equal(parts_with(va_of(&go.g), go.own, 1, parts), PRELOAD_PARTS);
+	/* No goroutine, or another thread's. */
+	go.m[GO_M_CURG_NEW / 8] = va_of(&go.g0);
+	assert_int_equal(parts_with(va_of(&go.g), go.own, 1, parts), 0);
+	put_go();
+	go.g.m++;
+	assert_int_equal(parts_with(va_of(&go.g0), go.own, 1, parts), 0);
+}
+
+/* Whatever a program without Go has there. */
+TEST(test_no_other_stack)
+{
+	static const uint64_t words[] = {0, 1, 8, 0x10000, UINT64_MAX, UINT64_C(1) << 46,
+		UINT64_C(0x7fffffffffc0), UINT64_C(0xffffffffff600000)};
+	struct preload_part parts[PRELOAD_PARTS];
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		assert_int_equal(parts_with(words[i], go.own, 1, parts), 0);
+	memset(&go, 0, sizeof(go));
+	assert_int_equal(parts_with(va_of(&go.g), go.own, 1, parts), 0);
+}
+
 #define WITH_MEMORY(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -388,6 +523,9 @@ int main(void)
 		cmocka_unit_test(test_weights_add_up_to_the_time),
 		cmocka_unit_test(test_short_threads_share_fairly),
 		cmocka_unit_test(test_time_before_a_late_first_sample_is_its_own),
+		cmocka_unit_test(test_parts_of_a_sample),
+		cmocka_unit_test(test_the_other_stack),
+		cmocka_unit_test(test_no_other_stack),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
