@@ -546,6 +546,25 @@ static enum step step_by_held_rule(struct walk *w, const struct place *place)
 	return simple_step(w, place->rule, base);
 }
 
+/* Whether the rule may hold where the frame's stack pointer was before its callee moved it. */
+static bool moved_rule_is_likely(struct walk *w, const struct place *place)
+{
+	uint64_t sp = w->regs.value[UNWIND_REG_SP], moved_sp;
+	size_t count = w->walker->frames.count;
+
+	if ((w->flags & FRAME_INTERRUPTED) || count < 2 ||
+		!guess_moved_sp(w->memory, w->walker->frames.data[count - 2].bp, &moved_sp) ||
+		moved_sp <= sp)
+		return false;
+	w->regs.value[UNWIND_REG_SP] = moved_sp;
+	enum code_rule result = try_code_rule(w, place->rule);
+
+	if (result == CODE_RULE_HOLDS || result == CODE_RULE_LIKELY)
+		return true;
+	w->regs.value[UNWIND_REG_SP] = sp;
+	return false;
+}
+
 /* Without memory, guessing is not possible either. */
 static enum step step_by_code(struct walk *w, const struct place *place)
 {
@@ -555,7 +574,7 @@ static enum step step_by_code(struct walk *w, const struct place *place)
 		return STEP_NO_MEMORY;
 	if (result == CODE_RULE_HOLDS || other_rule_holds(w, place))
 		return step_by_held_rule(w, place);
-	if (result == CODE_RULE_LIKELY) {
+	if (moved_rule_is_likely(w, place) || result == CODE_RULE_LIKELY) {
 		w->walker->counts.heuristic_steps++;
 		note_guess(w);
 		return step_by_held_rule(w, place);

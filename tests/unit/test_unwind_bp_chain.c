@@ -125,6 +125,54 @@ TEST(test_code_rule)
 	expect_cut(&c);
 }
 
+enum { MOVED = LEAF + 6 };
+
+/*
+ * Compiled code, which uses bp for a number, has called the interpreter: what was called between
+ * them has moved sp, from MOVED.
+ */
+static void init_moved(struct chained *c, uint64_t return_va)
+{
+	/* call; add $16,%rsp; pop %rbp; ret */
+	static const uint8_t calling[] = {0x90, 0xe8, 0, 0, 0, 0, 0x48, 0x83, 0xc4, 16, 0x5d, 0xc3};
+
+	init(c);
+	memcpy(c->made + FN_COMPILED, calling, sizeof(calling));
+	put_frame(c, LEAF, 77, made_va(FN_COMPILED + 6));
+	c->s.words[LEAF - 1] = word_va(MOVED);
+	put_frame(c, MOVED + 2, word_va(ENTRY), return_va);
+	fake_stack_set(&c->s, made_va(FN_INTERPRETER), word_va(0), word_va(LEAF));
+}
+
+TEST(test_moved_sp)
+{
+	const uint64_t return_vas[] = {made_va(FN_ENTRY + 6), made_va(FN_INTERPRETER + 9)};
+	const uint64_t not_moved[] = {0, word_va(MOVED) + 4, word_va(LEAF + 1), word_va(MOVED + 1),
+		word_va(MOVED) + 0x1000, UINT64_MAX - 7};
+	struct chained c;
+
+	/* Where there was a call, and where only the chain of frame pointers shows it. */
+	for (size_t i = 0; i < ARRAY_SIZE(return_vas); i++) {
+		init_moved(&c, return_vas[i]);
+		fake_stack_walk(&c.s, NULL);
+		assert_int_equal(c.s.stack.end, UNWIND_ROOT);
+		assert_int_equal(c.s.stack.count, 4);
+		assert_int_equal(c.s.stack.frames[1].pc, made_va(FN_COMPILED + 6));
+		assert_int_equal(c.s.stack.frames[2].pc, return_vas[i]);
+		assert_int_equal(c.s.stack.frames[3].pc, code_va(FN_END + 6));
+		assert_true(c.s.stack.guessed > 0);
+		fake_stack_deinit(&c.s);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(not_moved); i++) {
+		init_moved(&c, return_vas[0]);
+		c.s.words[LEAF - 1] = not_moved[i];
+		fake_stack_walk(&c.s, NULL);
+		assert_int_equal(c.s.stack.end, UNWIND_NO_RULE);
+		assert_int_equal(c.s.stack.count, 2);
+		fake_stack_deinit(&c.s);
+	}
+}
+
 /* Without a jump, a return address after a call is enough, and the chain is not looked at. */
 TEST(test_called)
 {
@@ -277,6 +325,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_code_rule),
+		cmocka_unit_test(test_moved_sp),
 		cmocka_unit_test(test_called),
 		cmocka_unit_test(test_not_executable),
 		cmocka_unit_test(test_no_call),

@@ -108,3 +108,18 @@ enum step guess_step(struct return_cache *cache, struct bp_chain *chain,
 		return STEP_ROOT;
 	return STEP_NO_RULE;
 }
+
+/*
+ * OpenJDK's interpreter takes its arguments on the stack, and compiled code passes them in
+ * registers.  So what is called between them makes room on the stack of the compiled caller, and
+ * the interpreter's frame keeps the caller's stack pointer right below the saved frame pointer.
+ * Source: src/hotspot/cpu/x86/frame_x86.hpp, interpreter_frame_sender_sp_offset.
+ */
+bool guess_moved_sp(struct unwind_memory *memory, uint64_t bp, uint64_t *sp)
+{
+	/* A method has at most 255 arguments. */
+	enum { ARGUMENTS_BYTES_MAX = 256 * 8, SAVED_BYTES = 16 };
+
+	return unwind_memory_read(memory, bp - 8, sp) && (*sp & 7) == 0 && *sp > bp + SAVED_BYTES &&
+	       *sp - (bp + SAVED_BYTES) <= ARGUMENTS_BYTES_MAX;
+}
