@@ -58,6 +58,9 @@ struct cfi_go {
 	uint64_t scheduler_return; /* in the function that the scheduler's caller returns to */
 	uint64_t callback_switch;  /* where C's call of Go has switched to the goroutine's stack */
 	int32_t curg_offset;	   /* of m.curg */
+	/* The thread's g is at this offset from its control block, or at one that is at g_slot. */
+	int32_t g_offset; /* 0: unknown */
+	uint64_t g_slot;  /* filled in by the loader; 0: none */
 };
 
 /* Offsets in bytes. The return address is at CFA - 8 in all kinds but CFI_SIGNAL,

@@ -145,6 +145,36 @@ static int32_t find_curg(const struct code *code)
 	return 0;
 }
 
+/*
+ * systemstack loads its g: at a constant offset from fs, or through a register that holds the
+ * offset, which the instruction before has set to a constant or loaded from memory.
+ */
+static void find_g(const struct code *code, struct cfi_go *facts)
+{
+	enum { SET_BYTES = 7, LOAD_BYTES = 4, MODE = 0xc0, REGISTER = 7, HAS_SIB = 4, AT_PC = 5 };
+	static const uint8_t load[] = {0x64, 0x48, 0x8b};
+	int32_t number;
+
+	for (size_t at = 0; at + LOAD_BYTES + 1 + sizeof(number) <= code->size; at++) {
+		const uint8_t *b = code->bytes + at;
+		const uint8_t *set = at < SET_BYTES ? code->bytes : b - SET_BYTES;
+		uint8_t modrm = b[LOAD_BYTES - 1], reg = modrm & REGISTER;
+		bool is_constant = reg == HAS_SIB;
+
+		if (memcmp(b, load, sizeof(load)) != 0 || (modrm & MODE) != 0)
+			continue;
+		if (!is_constant && (at < SET_BYTES || set[0] != 0x48))
+			return;
+		memcpy(&number, is_constant ? b + LOAD_BYTES + 1 : b - sizeof(number),
+			sizeof(number));
+		if (is_constant || (set[1] == 0xc7 && set[2] == (MODE | reg)))
+			facts->g_offset = number;
+		else if (set[1] == 0x8b && set[2] == (reg << 3 | AT_PC))
+			facts->g_slot = code->low + at + (uint64_t)(int64_t)number;
+		return;
+	}
+}
+
 /* Where the first direct call to a function returns; 0: there is none. */
 static uint64_t return_of_call(const struct code *code, uint64_t target)
 {
@@ -225,6 +255,7 @@ void go_switches_add(struct go_switches *switches, struct objfile *file, uint64_
 		if (functions[i].kind == CFI_GO_SYSTEMSTACK && switches->count > before) {
 			switches->facts.systemstack = low;
 			switches->facts.curg_offset = find_curg(&code);
+			find_g(&code, &switches->facts);
 		}
 		if (functions[i].is_callback)
 			switches->facts.callback_switch = first_code_in(switches, low, high);

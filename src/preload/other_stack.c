@@ -34,13 +34,25 @@ static bool read_g(uint64_t va, struct go_g *g, uint64_t m_va)
 	return read_memory(g, sizeof(*g), va) && g->m == m_va;
 }
 
-static bool find_go(struct go_thread *go)
+/* The thread's current g.  The usual place is mapped in each thread. */
+static bool read_g_va(const struct preload_thread *t, uint64_t *g_va)
+{
+	const char *control = raw_thread_pointer();
+	uint32_t below = atomic_load_explicit(&t->lane.slot->go_below, memory_order_relaxed);
+
+	if (below && below != GO_G_BELOW)
+		return read_memory(g_va, sizeof(*g_va), (uint64_t)(uintptr_t)control - below);
+	memcpy(g_va, control - GO_G_BELOW, sizeof(*g_va));
+	return true;
+}
+
+static bool find_go(const struct preload_thread *t, struct go_thread *go)
 {
 	uint64_t g_va, m[GO_M_BYTES / 8];
 	struct go_g g;
 
-	memcpy(&g_va, raw_thread_pointer() - GO_G_BELOW, sizeof(g_va));
-	if (!read_memory(&g, sizeof(g), g_va) || !read_memory(m, sizeof(m), g.m))
+	if (!read_g_va(t, &g_va) || !read_memory(&g, sizeof(g), g_va) ||
+		!read_memory(m, sizeof(m), g.m))
 		return false;
 	go->m_va = g.m;
 	go->g0_va = m[GO_M_G0 / 8];
@@ -71,7 +83,7 @@ size_t preload_other_stack(const struct preload_thread *t, uint64_t sp, uint64_t
 {
 	struct go_thread go;
 
-	if (!find_go(&go))
+	if (!find_go(t, &go))
 		return 0;
 	parts[0] = (struct preload_part){go.curg_va, sizeof(struct go_g)};
 	parts[1] = (struct preload_part){go.g0_va, sizeof(struct go_g)};

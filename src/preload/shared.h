@@ -90,6 +90,8 @@ struct preload_slot {
 	_Atomic uint32_t head; /* number of records written; the thread's */
 	_Atomic uint32_t tail; /* number of records removed; the recorder's */
 	_Atomic uint32_t lost; /* samples without room; the thread's */
+	/* The thread keeps Go's g this far below its control block; 0: unknown; the recorder's. */
+	_Atomic uint32_t go_below;
 };
 
 enum preload_record_type {

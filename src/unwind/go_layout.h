@@ -12,7 +12,10 @@
 
 #include <stdint.h>
 
-/* The pointer to the thread's current g is this far below its control block. */
+/*
+ * The pointer to the thread's current g is this far below its control block, unless Go is in a
+ * shared library.
+ */
 #define GO_G_BELOW 8u
 /* This much is needed of either stack. */
 #define GO_STACK_BYTES ((uint64_t)32 << 10)

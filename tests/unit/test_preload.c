@@ -423,6 +423,7 @@ static struct {
 	struct go_g g, g0;
 	uint64_t m[GO_M_BYTES / 8];
 	uint64_t goroutine[2048], own[2048];
+	uint32_t below; /* as the recorder tells it */
 } go;
 
 static uint64_t va_of(const void *p)
@@ -434,8 +435,10 @@ static uint64_t va_of(const void *p)
 static size_t parts_with(
 	uint64_t g_va, const uint64_t *sp, uint64_t bp, struct preload_part parts[PRELOAD_PARTS])
 {
-	const struct preload_thread t = {
-		.stack_low_va = va_of(go.own), .stack_high_va = va_of(go.own + 2048)};
+	struct preload_slot slot = {.go_below = go.below};
+	const struct preload_thread t = {.lane.slot = &slot,
+		.stack_low_va = va_of(go.own),
+		.stack_high_va = va_of(go.own + 2048)};
 	char *place = raw_thread_pointer() - GO_G_BELOW;
 	uint64_t before;
 
@@ -490,6 +493,23 @@ TEST(test_the_other_stack)
 	assert_int_equal(parts_with(va_of(&go.g0), go.own, 1, parts), 0);
 }
 
+/* A shared library has its g among other variables of the thread. */
+TEST(test_g_elsewhere)
+{
+	static __thread uint64_t elsewhere[4]; /* the last one may be at the usual place */
+	struct preload_part parts[PRELOAD_PARTS];
+
+	put_go();
+	elsewhere[0] = va_of(&go.g0);
+	assert_int_equal(parts_with(0, go.own, 1, parts), 0);
+	go.below = (uint32_t)(va_of(raw_thread_pointer()) - va_of(elsewhere));
+	assert_int_equal(parts_with(0, go.own, 1, parts), PRELOAD_PARTS);
+	assert_int_equal(parts[0].va, va_of(&go.g));
+	/* The program may write anything there. */
+	go.below = UINT32_MAX - 7;
+	assert_int_equal(parts_with(0, go.own, 1, parts), 0);
+}
+
 /* Whatever a program without Go has there. */
 TEST(test_no_other_stack)
 {
@@ -525,6 +545,7 @@ int main(void)
 		cmocka_unit_test(test_time_before_a_late_first_sample_is_its_own),
 		cmocka_unit_test(test_parts_of_a_sample),
 		cmocka_unit_test(test_the_other_stack),
+		cmocka_unit_test(test_g_elsewhere),
 		cmocka_unit_test(test_no_other_stack),
 	};
 

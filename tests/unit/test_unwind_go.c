@@ -108,6 +108,10 @@ static uint64_t function_addr(size_t i)
 	return TEXT_ADDR + i * FUNCTION_BYTES;
 }
 
+/* How systemstack loads its g; at the end, as the other offsets are given. */
+enum { LOAD_G_AT = 0x20, LOAD_G_BYTES = 16 };
+static uint8_t load_g[LOAD_G_BYTES];
+
 /* Direct calls of the text hold the number of the called function. */
 static void put_text(struct strbuf *b)
 {
@@ -118,6 +122,8 @@ static void put_text(struct strbuf *b)
 		while (size && functions[i].bytes[size - 1] == 0)
 			size--;
 		memcpy(bytes, functions[i].bytes, size);
+		if (i == SYSTEMSTACK)
+			memcpy(bytes + LOAD_G_AT, load_g, sizeof(load_g));
 		for (size_t at = 0; at + CALL_BYTES <= size; at++) {
 			if (bytes[at] != 0xe8 || bytes[at + 4] != 0xff || bytes[at + 2] != 0xff)
 				continue;
@@ -567,6 +573,36 @@ TEST(test_linked_by_c)
 	program_deinit(&p);
 }
 
+TEST(test_place_of_g)
+{
+	static const struct {
+		uint8_t bytes[LOAD_G_BYTES];
+		int32_t offset;
+		uint64_t slot;
+	} loads[] = {
+		/* mov %fs:-8, %rax */
+		{{0x64, 0x48, 0x8b, 0x04, 0x25, 0xf8, 0xff, 0xff, 0xff}, -8, 0},
+		/* mov $-0x48, %rcx; mov %fs:(%rcx), %rax */
+		{{0x48, 0xc7, 0xc1, 0xb8, 0xff, 0xff, 0xff, 0x64, 0x48, 0x8b, 0x01}, -0x48, 0},
+		/* mov 0x1000(%rip), %rcx; mov %fs:(%rcx), %rax */
+		{{0x48, 0x8b, 0x0d, 0x00, 0x10, 0, 0, 0x64, 0x48, 0x8b, 0x01}, 0,
+			TEXT_ADDR + SYSTEMSTACK * FUNCTION_BYTES + LOAD_G_AT + 7 + 0x1000},
+		/* Another register is set, or something else done. */
+		{{0x48, 0x8b, 0x15, 0x00, 0x10, 0, 0, 0x64, 0x48, 0x8b, 0x01}, 0, 0},
+		{{0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x64, 0x48, 0x8b, 0x01}, 0, 0},
+		{{0x90}, 0, 0},
+	};
+	struct program p;
+
+	for (size_t i = 0; i < ARRAY_SIZE(loads); i++) {
+		memcpy(load_g, loads[i].bytes, sizeof(load_g));
+		program_init(&p);
+		assert_int_equal(cfi_table_go(p.table)->g_offset, loads[i].offset);
+		assert_int_equal(cfi_table_go(p.table)->g_slot, loads[i].slot);
+		program_deinit(&p);
+	}
+}
+
 /* Frames that lead to each other. */
 TEST(test_cycle)
 {
@@ -598,6 +634,7 @@ int main(void)
 		cmocka_unit_test(test_call_of_the_vdso),
 		cmocka_unit_test(test_the_last_stack),
 		cmocka_unit_test(test_linked_by_c),
+		cmocka_unit_test(test_place_of_g),
 		cmocka_unit_test(test_cycle),
 	};
 

@@ -45,6 +45,8 @@ struct process {
 	struct weights_account account; /* if samples follow the accounts of processes */
 	struct unwind_space space;
 	uint64_t maps_read_ns; /* when /proc/PID/maps was last read; 0: never */
+	/* Go's g is this far below a thread's control block; 0: not needed so far. */
+	uint32_t go_below;
 };
 
 struct thread {

@@ -9,8 +9,10 @@
 
 #include <linux/perf_event.h>
 #include <string.h>
+#include <sys/uio.h>
 
 #include "arch/arch.h"
+#include "obj/cfi.h"
 
 void snapshot_init(struct snapshot *s, struct capture_writer *writer, struct object_table *objects,
 	struct process_table *processes)
@@ -270,10 +272,36 @@ static bool is_new_thread(struct snapshot *s, const struct perf_sample *sample)
 	       memmem(before, sizeof(before), code.data, code.size);
 }
 
+/*
+ * The memory of Go's other stack was missing, behind that frame: finds out where the process keeps
+ * its threads' g, from which the stack is found at the next samples.
+ */
+static void learn_go(struct snapshot *s, struct process *p, const struct unwind_frame *frame)
+{
+	const struct unwind_mapping *mapping = unwind_space_find(&p->space, frame->va);
+	const struct cfi_go *go = mapping && mapping->table ? cfi_table_go(mapping->table) : NULL;
+
+	if (!go)
+		return;
+	int64_t offset = go->g_offset;
+	struct iovec local = {&offset, sizeof(offset)};
+	struct iovec remote = {(void *)(uintptr_t)(go->g_slot + mapping->slide), sizeof(offset)};
+
+	if (go->g_slot && process_vm_readv((pid_t)p->pid, &local, 1, &remote, 1, 0) !=
+				  (ssize_t)sizeof(offset))
+		return;
+	if (offset >= 0 || offset < INT32_MIN)
+		return;
+	p->go_below = (uint32_t)-offset;
+	if (s->exact)
+		exact_learn_go(s->exact, p->pid, p->go_below);
+}
+
 static uint32_t user_stack(struct snapshot *s, struct process *p, struct thread *thread,
 	const struct perf_sample *sample)
 {
 	struct unwind_stack stack;
+	uint64_t late_guesses = s->late_guesses;
 	size_t inner;
 
 	s->walks++;
@@ -288,6 +316,9 @@ static uint32_t user_stack(struct snapshot *s, struct process *p, struct thread 
 		walk_interrupted_stack(s, p, thread, sample, inner, &stack);
 	doubt_zero(s, thread, &stack);
 	guess_other_stack(s, thread, &stack);
+	inner = s->late_guesses > late_guesses ? stack.guess_at : stack.count;
+	if (inner > 0 && (s->late_guesses > late_guesses || stack.misses_stack))
+		learn_go(s, p, &stack.frames[inner - 1]);
 	if (stack.end == UNWIND_NO_RULE && stack.count == 1 && is_new_thread(s, sample))
 		stack.end = UNWIND_ROOT;
 	s->reach_bytes = stack.outer_sp - sample->regs.value[UNWIND_REG_SP];

@@ -419,6 +419,22 @@ static uint64_t go_current(uint64_t m, uint32_t offset, uint64_t g0, struct go_g
 	return va;
 }
 
+/* Where the thread's g is. */
+static uint64_t go_pointer(const struct sample *s)
+{
+	uint32_t zero = 0;
+	const struct exact_processes *known = bpf_map_lookup_elem(&processes, &zero);
+	uint64_t below = GO_G_BELOW;
+
+	if (known) {
+		const struct exact_go *go = &known->go[s->pid % EXACT_GO_PROCESSES];
+
+		if (go->pid == s->pid)
+			below = go->below;
+	}
+	return s->control_va - below;
+}
+
 static void copy_other(struct copying *c, uint64_t low_va, uint64_t high_va)
 {
 	c->piece.low_va = c->piece.va = low_va;
@@ -458,7 +474,7 @@ __weak int copy_go(const struct sample *s)
 	struct go_g own = {}, g = {};
 	uint64_t first = 0, g0 = 0, m, curg;
 
-	if (!s || !read_user(&first, sizeof(first), s->control_va - GO_G_BELOW) ||
+	if (!s || !read_user(&first, sizeof(first), go_pointer(s)) ||
 		!read_user(&own, sizeof(own), first))
 		return 0;
 	m = own.m;

@@ -362,6 +362,16 @@ void exact_know(struct exact *x, int64_t pid)
 	x->processes->bits[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
+void exact_learn_go(struct exact *x, int64_t pid, uint32_t below)
+{
+	struct exact_go *go = &x->processes->go[(uint32_t)pid % EXACT_GO_PROCESSES];
+
+	/* The program never sees the pid with another one's place. */
+	__atomic_store_n(&go->pid, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&go->below, below, __ATOMIC_RELEASE);
+	__atomic_store_n(&go->pid, (uint32_t)pid, __ATOMIC_RELEASE);
+}
+
 /* ---- counts ---- */
 
 static void add_counts(struct exact_counts *sum, const struct exact_counts *one)

@@ -96,6 +96,8 @@ void exact_release(struct exact *x, uint64_t horizon_ns);
  */
 void exact_only_known(struct exact *x);
 void exact_know(struct exact *x, int64_t pid);
+/* The process keeps Go's g that many bytes below a thread's control block. */
+void exact_learn_go(struct exact *x, int64_t pid, uint32_t below);
 
 /* The program's counts on all CPUs. */
 struct exact_counts exact_counts(const struct exact *x);

@@ -87,11 +87,18 @@ static inline uint32_t exact_hash(uint32_t tid)
  * The processes whose stacks are wanted, if the events also sample others: a bit for each, by the
  * lower bits of its pid.  Several processes may share a bit, which occasionally costs a copy.
  */
-enum { EXACT_PROCESSES = 1 << 16 };
+enum { EXACT_PROCESSES = 1 << 16, EXACT_GO_PROCESSES = 256 };
 
 struct exact_processes {
 	uint64_t is_on; /* 0: all processes are wanted */
 	uint64_t bits[EXACT_PROCESSES / 64];
+	/*
+	 * Where a process keeps Go's g, in bytes below a thread's control block, if it is not the
+	 * usual place: by the lower bits of its pid.  Of several processes, the last one counts.
+	 */
+	struct exact_go {
+		uint32_t pid, below;
+	} go[EXACT_GO_PROCESSES];
 };
 
 /* Counts by the program, per CPU. */

@@ -252,6 +252,7 @@ static void tell_wants(
 
 	if (!p)
 		return;
+	preload_memory_tell_go(&e->memory, slot, p->go_below);
 	thread = process_table_thread(e->recording->processes, p, sample->tid, sample->time_ns);
 	if (other)
 		preload_want_other(&e->peers[slot].want, &e->memory, slot, thread->history,

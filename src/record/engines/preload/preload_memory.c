@@ -355,6 +355,11 @@ void preload_memory_mark(struct preload_memory *m, uint32_t slot, const struct p
 	atomic_store_explicit(&shared->version, version + 1, memory_order_release);
 }
 
+void preload_memory_tell_go(struct preload_memory *m, uint32_t slot, uint32_t below)
+{
+	atomic_store_explicit(&m->slots[slot].go_below, below, memory_order_relaxed);
+}
+
 uint64_t preload_memory_last_ns(const struct preload_memory *m, uint32_t slot)
 {
 	uint64_t at = slot * PRELOAD_DATA_BYTES + offsetof(struct preload_marks, last_ns);
@@ -398,6 +403,7 @@ void preload_memory_free(struct preload_memory *m, uint32_t slot)
 {
 	preload_memory_count_lost(m, slot);
 	preload_memory_mark(m, slot, &(struct preload_known){0});
+	preload_memory_tell_go(m, slot, 0);
 	give_back(m, slot);
 	atomic_store(&m->slots[slot].pid, 0);
 	atomic_store(&m->slots[slot].owner, 0);

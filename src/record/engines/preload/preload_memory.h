@@ -72,6 +72,8 @@ struct preload_known {
 /* Tells the slot's thread. */
 void preload_memory_mark(
 	struct preload_memory *m, uint32_t slot, const struct preload_known *known);
+/* Tells it where Go's g is, in bytes below its control block; 0: unknown. */
+void preload_memory_tell_go(struct preload_memory *m, uint32_t slot, uint32_t below);
 /* The time of the thread's last sample, which may not have been taken yet. */
 uint64_t preload_memory_last_ns(const struct preload_memory *m, uint32_t slot);
 /* Adds the slot's losses since the last call to m->lost_total. */

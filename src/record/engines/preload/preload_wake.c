@@ -253,6 +253,10 @@ static int64_t ahead_most_ns(const struct preload_wake *w)
 static void tell_wants(struct preload_wake *w, uint32_t slot, const struct thread *thread,
 	const struct perf_sample *sample)
 {
+	const struct process *p = process_table_find_late(w->recording->processes, sample->pid);
+
+	if (p)
+		preload_memory_tell_go(&w->memory, slot, p->go_below);
 	if (thread->history)
 		preload_want_next(&w->sleepers[slot].want, &w->memory, slot,
 			&(struct preload_walked){sample->time_ns, thread->history,
