@@ -98,13 +98,18 @@ def check_go_stacks(r):
 			assert order == sorted(order), frames
 
 
-def build_go_stacks(folder, *options):
+def build_go(folder, name, source, *options):
+	"""With cgo."""
 	needs("go", "gcc")
-	program = folder / "go_stacks"
-	harness.check(harness.run("go", "build", *options, "-o", program, recording.PROGRAMS / "go_stacks.go",
+	program = folder / name
+	harness.check(harness.run("go", "build", *options, "-o", program, source,
 		env={"CGO_ENABLED": "1", "GOCACHE": str(folder / "cache"), "GO111MODULE": "off",
 			"GOFLAGS": "", "HOME": str(folder)}, timeout=300))
 	return program
+
+
+def build_go_stacks(folder, *options):
+	return build_go(folder, "go_stacks", recording.PROGRAMS / "go_stacks.go", *options)
 
 
 @harness.takes_long
@@ -114,6 +119,9 @@ def test_go_and_c(folder):
 	assert not {frames[0] for frames, _ in r.stacks if frames and frames[0] not in GO_ROOTS}
 	if not recording.exact():
 		return
+	check_go_stacks(r)
+	r.check_whole(0.97)
+	r = recording.record(folder, program, harness.work(400), options=("--engine", "preload"))
 	check_go_stacks(r)
 	r.check_whole(0.97)
 	# Without BPF, the goroutine's stack is read later, and is a guess or cut if it has changed.
@@ -130,6 +138,52 @@ def test_go_and_c_stripped(folder):
 	assert not {frames[0] for frames, _ in r.stacks if frames and frames[0] not in GO_ROOTS}
 	if recording.exact():
 		r.check_whole(0.97)
+
+
+LOADS_GO = """
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <time.h>
+
+__thread int variables[32];
+
+int main(int argc, char **argv)
+{
+	void *library = dlopen(argv[1], RTLD_NOW);
+	void (*run)(long) = (void (*)(long))dlsym(library, "run");
+
+	run(atol(argv[2]));
+	return variables[argc];
+}
+"""
+
+
+@harness.takes_hours
+def test_go_linked_by_c(folder):
+	"""As a position-independent program, and as a library that a C program loads, which keeps Go's g elsewhere."""
+	program = build_go_stacks(folder, "-buildmode=pie")
+	for options in (recording.exact(), ("--engine", "preload")):
+		r = recording.record(folder, program, harness.work(600), options=options)
+		if options:
+			check_go_stacks(r)
+	text = (recording.PROGRAMS / "go_stacks.go").read_text()
+	text = text.replace("func main() {", "func main() {}\n\n//export run\nfunc run(wanted C.long) {")
+	text = text.replace("\twanted, _ := strconv.ParseInt(os.Args[1], 10, 64)\n", "")
+	text = text.replace("cpuMilliseconds() < wanted", "cpuMilliseconds() < int64(wanted)")
+	text = text.replace('\t"os"\n', "").replace('\t"strconv"\n', "")
+	(folder / "library.go").write_text(text)
+	library = build_go(folder, "library.so", folder / "library.go", "-buildmode=c-shared")
+	(folder / "loads_go.c").write_text(LOADS_GO)
+	loads = harness.compile_c(folder, folder / "loads_go.c", "-O2", "-ldl")
+	for options in (recording.exact(), ("--engine", "preload")):
+		r = recording.record(folder, loads, library, harness.work(600), options=options)
+		if not options:
+			continue
+		for inner in ("c_spin", "runtime.gentraceback"):
+			weights = [(frames[0], weight) for frames, weight in r.stacks if inner in frames]
+			cut = sum(weight for root, weight in weights if root == "[truncated]")
+			assert cut <= 0.1 * sum(weight for _, weight in weights) > 0, (options, inner, r.notes)
+		r.check_whole(0.95)
 
 
 def record_go(folder, *options):

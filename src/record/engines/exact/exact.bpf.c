@@ -139,6 +139,7 @@ struct sample {
 	uint64_t time_ns, sp, bp;
 	uint32_t pid, tid, dump_bytes;
 	uint64_t start_stack_va, control_va, signal_va, signal_bytes;
+	uint64_t go_end_va; /* of the goroutine's stack that it is on; 0: none */
 };
 
 /* The copying of a rest. */
@@ -283,6 +284,8 @@ __weak int find_end(const struct sample *s, struct copying *c, uint64_t thread_b
 			end_va = s->signal_va + s->signal_bytes;
 		} else if (is_between(sp, s->control_va - FAR_BYTES, s->control_va)) {
 			end_va = s->control_va;
+		} else if (s->go_end_va) {
+			end_va = s->go_end_va;
 		} else {
 			end_va = mapping_end(sp);
 			if (!end_va)
@@ -468,7 +471,8 @@ static uint64_t own_end(const struct sample *s, uint64_t va)
 	return va + GO_STACK_BYTES;
 }
 
-__weak int copy_go(const struct sample *s)
+/* Returns the end of the goroutine's stack if the sample is on it; else 0. */
+__weak uint64_t copy_go(const struct sample *s)
 {
 	struct copying c = {};
 	struct go_g own = {}, g = {};
@@ -492,11 +496,12 @@ __weak int copy_go(const struct sample *s)
 	copy_few(&c, curg, sizeof(g));
 	copy_few(&c, g0, sizeof(g));
 	copy_few(&c, m, GO_M_BYTES);
-	if (go_stack_has(&g, s->sp))
-		copy_other(&c, own.sched_sp, own_end(s, own.sched_sp));
-	else
-		copy_other(&c, go_place(&g, s->bp), g.high_va);
-	return 1;
+	if (go_stack_has(&g, s->sp)) {
+		copy_other(&c, own.sched_sp, own_end(s, own.sched_sp) + SLACK_BYTES);
+		return g.high_va;
+	}
+	copy_other(&c, go_place(&g, s->bp), g.high_va);
+	return 0;
 }
 
 /* ---- what a signal handler interrupted ---- */
@@ -582,7 +587,7 @@ static void apply_mark(struct exact_thread *thread, uint64_t need_va, struct cop
 	c->piece.end = EXACT_END_MARK;
 }
 
-static void take_sample(const struct sample *s)
+static void take_sample(struct sample *s)
 {
 	uint32_t zero = 0, key = find_thread(s->tid);
 	struct exact_thread *thread = bpf_map_lookup_elem(&threads, &key);
@@ -595,7 +600,7 @@ static void take_sample(const struct sample *s)
 	if (!count)
 		return;
 	count->samples++;
-	copy_go(s);
+	s->go_end_va = copy_go(s);
 	if (is_between(s->sp, s->signal_va, s->signal_va + s->signal_bytes))
 		copy_interrupted(s);
 	c.piece.low_va = s->sp + s->dump_bytes;
