@@ -11,6 +11,7 @@
 #include "base/compiler.h"
 #include "obj/cfi.h"
 #include "obj/objfile.h"
+#include "unwind/crossings.h"
 #include "unwind/walk.h"
 
 enum {
@@ -561,6 +562,34 @@ TEST(test_the_last_stack)
 	program_deinit(&p);
 }
 
+/* The callers of the same call in an earlier stack, of any thread of the process. */
+TEST(test_crossings)
+{
+	static struct unwind_crossings crossings;
+	struct program p;
+
+	program_init(&p);
+	put_worker(&p, GOROUTINE + 300, FIRST_CALL);
+	put_leaf(&p, at(GOROUTINE + 303), after(SYSTEMSTACK, IN_SYSTEMSTACK), 0);
+	EXPECT(&p, LEAF, SYSTEMSTACK, WORKER, GOEXIT);
+	for (size_t i = 0; i < p.stack.count; i++)
+		p.stack.frames[i].node = (uint32_t)(10 + i);
+	unwind_crossings_keep(&crossings, 5, &p.stack);
+	p.words[GOROUTINE + 300] = 0;
+	expect_truncated(&p, 2);
+	assert_int_equal(unwind_crossings_find(&crossings, 5, &p.stack), 12);
+	assert_int_equal(unwind_crossings_find(&crossings, 6, &p.stack), 0);
+	/* Another function was called, or from another frame. */
+	p.regs.value[UNWIND_REG_PC]--;
+	expect_truncated(&p, 2);
+	assert_int_equal(unwind_crossings_find(&crossings, 5, &p.stack), 0);
+	p.regs.value[UNWIND_REG_PC]++;
+	p.words[OWN + 2] = at(GOROUTINE + 310);
+	expect_truncated(&p, 2);
+	assert_int_equal(unwind_crossings_find(&crossings, 5, &p.stack), 0);
+	program_deinit(&p);
+}
+
 /* The runtime's table is found wherever a linker puts it. */
 TEST(test_linked_by_c)
 {
@@ -633,6 +662,7 @@ int main(void)
 		cmocka_unit_test(test_call_back),
 		cmocka_unit_test(test_call_of_the_vdso),
 		cmocka_unit_test(test_the_last_stack),
+		cmocka_unit_test(test_crossings),
 		cmocka_unit_test(test_linked_by_c),
 		cmocka_unit_test(test_place_of_g),
 		cmocka_unit_test(test_cycle),

@@ -189,8 +189,9 @@ static void walk(struct snapshot *s, struct process *p, struct thread *thread,
  * the thread's last stack, and so did not change in between.
  *
  * Go calls functions on the thread's own stack, and C on that of a goroutine.  Such a call is the
- * same one if its return address and the bp that was saved below are.  The call before or after it
- * mostly has the same callers, so a stack read then is a guess.
+ * same one if its return address and the bp that was saved below are.  If not, the callers of such
+ * a call in an earlier stack are a guess (guess_other_stack); without one, the call before or after
+ * it mostly has the same callers.
  */
 static void walk_interrupted_stack(struct snapshot *s, struct process *p, struct thread *thread,
 	const struct perf_sample *sample, size_t inner, struct unwind_stack *stack)
@@ -209,7 +210,12 @@ static void walk_interrupted_stack(struct snapshot *s, struct process *p, struct
 		(stack->end == UNWIND_ROOT &&
 			unwind_history_ends_like(thread->history, stack, inner + 1)))
 		return;
-	if (is_call && is_whole(stack) && !stack->guessed && inner < stack->count) {
+	struct unwind_stack cut = *stack;
+
+	cut.count = inner < stack->count ? inner : stack->count;
+	bool was_seen = is_call && unwind_crossings_find(&s->crossings, p->number, &cut);
+
+	if (is_call && !was_seen && is_whole(stack) && !stack->guessed && inner < stack->count) {
 		s->late_guesses++;
 		stack->guessed = 1;
 		stack->guess_at = inner;
@@ -217,20 +223,22 @@ static void walk_interrupted_stack(struct snapshot *s, struct process *p, struct
 	}
 	s->memory.raced = true;
 	stack->end = UNWIND_NO_MEMORY;
-	stack->count = inner < stack->count ? inner : stack->count;
+	stack->count = cut.count;
 	stack->misses_stack = is_call;
 }
 
 /*
- * The goroutine's stack has changed since the sample, but the thread's last stack was in a call
- * from the same frame: its callers are a guess.
+ * The goroutine's stack has changed since the sample, but there was such a call from the same frame
+ * before, or the thread's last stack was in a call from there: its callers are a guess.
  */
-static void guess_other_stack(
-	struct snapshot *s, const struct thread *thread, struct unwind_stack *stack)
+static void guess_other_stack(struct snapshot *s, const struct process *p,
+	const struct thread *thread, struct unwind_stack *stack)
 {
-	uint32_t node = 0;
+	if (is_whole(stack) || !stack->misses_stack || !s->memory.asked)
+		return;
+	uint32_t node = unwind_crossings_find(&s->crossings, p->number, stack);
 
-	if (!is_whole(stack) && stack->misses_stack && s->memory.asked)
+	if (!node)
 		node = unwind_history_other_stack(thread->history, stack);
 	if (!node)
 		return;
@@ -315,7 +323,7 @@ static uint32_t user_stack(struct snapshot *s, struct process *p, struct thread 
 	if (inner > 0)
 		walk_interrupted_stack(s, p, thread, sample, inner, &stack);
 	doubt_zero(s, thread, &stack);
-	guess_other_stack(s, thread, &stack);
+	guess_other_stack(s, p, thread, &stack);
 	inner = s->late_guesses > late_guesses ? stack.guess_at : stack.count;
 	if (inner > 0 && (s->late_guesses > late_guesses || stack.misses_stack))
 		learn_go(s, p, &stack.frames[inner - 1]);
@@ -324,6 +332,8 @@ static uint32_t user_stack(struct snapshot *s, struct process *p, struct thread 
 	s->reach_bytes = stack.outer_sp - sample->regs.value[UNWIND_REG_SP];
 	uint32_t node = intern_user(s, p, &stack, sample->time_ns);
 
+	if (is_whole(&stack) && !stack.guessed)
+		unwind_crossings_keep(&s->crossings, p->number, &stack);
 	unwind_history_keep(thread->history, &stack);
 	if (s->exact)
 		exact_learn(s->exact, sample, &s->rest, thread->history,

@@ -18,6 +18,7 @@
 #include "record/processes/process_table.h"
 #include "record/stacks/stack_memory.h"
 #include "record/stacks/stack_tree.h"
+#include "unwind/crossings.h"
 #include "unwind/walk.h"
 
 struct snapshot {
@@ -30,6 +31,7 @@ struct snapshot {
 	struct stack_tree tree;
 	struct stack_memory memory;
 	struct unwind_walker *walker;
+	struct unwind_crossings crossings;
 	struct exact *exact;	/* copies the rests of stacks; NULL: not used */
 	struct stack_rest rest; /* of the current sample */
 	bool is_copied; /* samples include all unknown parts of the stack, so checks may wait */
