@@ -134,6 +134,14 @@ def test_go_and_c(folder):
 
 
 @harness.takes_long
+def test_go_and_c_as_nobody(folder):
+	"""The library sleeps in the program until a stack is cut, or only guessed as it was read too late."""
+	r = recording.as_nobody(folder, build_go_stacks(folder), harness.work(800), library=True)
+	check_go_stacks(r)
+	r.check_whole(0.9)
+
+
+@harness.takes_long
 def test_go_and_c_stripped(folder):
 	"""Without C's symbols, and Go's names from the table that its runtime needs."""
 	r = recording.record(folder, build_go_stacks(folder, "-ldflags", "-s"), harness.work(800),
