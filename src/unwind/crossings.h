@@ -19,7 +19,9 @@ struct unwind_crossings {
 	} slots[UNWIND_CROSSINGS];
 };
 
-/* Keeps those of a complete stack without guesses; its frames have their nodes.  owner: a process. */
+/*
+ * Keeps those of a complete stack without guesses; its frames have their nodes.  owner: a process.
+ */
 void unwind_crossings_keep(
 	struct unwind_crossings *crossings, uint32_t owner, const struct unwind_stack *stack);
 /* The node of the caller of the stack's outermost frame; 0: not seen. */

@@ -7,8 +7,8 @@
  * the rings are drained soon after each sample: it wakes us, or is expected.
  *
  * Threads are considered short-lived if many samples are missing, but no more than the number of
- * threads that have ended explains.  The quick clock is stopped when few threads are created again; clocks on the
- * CPUs stay.
+ * threads that have ended explains.  The quick clock is stopped when few threads are created again;
+ * clocks on the CPUs stay.
  */
 #include "record/engines/perf/tuning.h"
 

@@ -80,8 +80,8 @@ uint64_t drain_pace_wait_ns(const struct drain_pace *p, uint64_t now_ns, uint64_
  * all others.  If that makes a difference, the CPUs' clocks are used, or if these are not allowed,
  * a quicker clock, which ticks several times even in short threads.
  *
- * Only threads that have ended can be short.  One that lives on has missed less than a sample, once,
- * and a quicker clock would not bring that back.
+ * Only threads that have ended can be short.  One that lives on has missed less than a sample,
+ * once, and a quicker clock would not bring that back.
  */
 
 /* Zeroed at first. */
