@@ -50,7 +50,7 @@ enum cfi_go_kind {
 };
 
 /* Addresses in a program with Go's runtime, in the object's numbering; 0: it has none. */
-enum { CFI_GO_STARTS = 2 };
+enum { CFI_GO_STARTS = 2, CFI_GO_FUNCTIONS_MAX = 32 };
 struct cfi_go {
 	uint64_t systemstack;
 	uint64_t schedule_low, schedule_high; /* the scheduler, which is never returned from */
@@ -61,6 +61,9 @@ struct cfi_go {
 	/* The thread's g is at this offset from its control block, or at one that is at g_slot. */
 	int32_t g_offset; /* 0: unknown */
 	uint64_t g_slot;  /* filled in by the loader; 0: none */
+	/* Starts of the functions that have code on another stack, or switch otherwise. */
+	uint64_t functions[CFI_GO_FUNCTIONS_MAX];
+	size_t function_count;
 };
 
 /* Offsets in bytes. The return address is at CFA - 8 in all kinds but CFI_SIGNAL,

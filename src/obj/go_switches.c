@@ -203,8 +203,8 @@ static void add_calls_of_clone(struct go_switches *s, const struct code *code)
 
 static void add_function(struct go_switches *s, uint64_t low)
 {
-	if (s->function_count < GO_SWITCHES_MAX)
-		s->functions[s->function_count++] = low;
+	if (s->facts.function_count < CFI_GO_FUNCTIONS_MAX)
+		s->facts.functions[s->facts.function_count++] = low;
 }
 
 /* The scheduler's loop starts from mstart1, which mstart0 calls, or mstart before Go 1.17. */

@@ -12,12 +12,10 @@ struct objfile;
 
 enum { GO_SWITCHES_MAX = 32 };
 
-/* The runtime's functions that matter to a stack walk, and their code that has switched stacks. */
+/* What matters to a stack walk, and the code of the runtime's functions that has switched stacks. */
 struct go_switches {
 	struct cfi_bare code[GO_SWITCHES_MAX]; /* ascending, disjoint */
 	size_t count;
-	uint64_t functions[GO_SWITCHES_MAX]; /* that have such code, or that switch otherwise */
-	size_t function_count;
 	struct cfi_go facts;
 };
 

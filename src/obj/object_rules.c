@@ -247,7 +247,7 @@ void objfile_code(struct objfile *file, struct cfi_code *code)
 	}
 }
 
-enum { DISTRUSTED_MAX = BARE_CODE_STARTS_MAX + GO_SWITCHES_MAX };
+enum { DISTRUSTED_MAX = BARE_CODE_STARTS_MAX + CFI_GO_FUNCTIONS_MAX };
 
 struct go_code {
 	struct objfile *file;
@@ -283,8 +283,8 @@ static size_t distrust(const struct go_code *go, uint64_t addrs[DISTRUSTED_MAX])
 
 	for (size_t i = 0; i < go->start_count; i++)
 		addrs[count++] = go->starts[i].low;
-	for (size_t i = 0; i < go->switches.function_count; i++)
-		addrs[count++] = go->switches.functions[i];
+	for (size_t i = 0; i < go->switches.facts.function_count; i++)
+		addrs[count++] = go->switches.facts.functions[i];
 	return count;
 }
 

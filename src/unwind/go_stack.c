@@ -92,18 +92,59 @@ static const struct cfi_rule *frame_rule(const struct go_frame *f, uint64_t retu
 	return has_size ? rule : NULL;
 }
 
-/* Whether the call before return_va is a direct one, of systemstack. */
-static bool calls_systemstack(const struct go_frame *f, uint64_t return_va)
+/* The function that the call before return_va names.  False: it is indirect. */
+static bool called_directly(const struct go_frame *f, uint64_t return_va, uint64_t *addr)
 {
 	enum { CALL_BYTES = 8 };
 	uint8_t bytes[CALL_BYTES];
 	struct arch_target target;
 
-	return f->memory->read_code &&
-	       f->memory->read_code(f->memory, return_va - CALL_BYTES, bytes, CALL_BYTES) &&
-	       f->space->arch->call_target(bytes, CALL_BYTES, return_va, &target) &&
-	       !target.is_slot &&
-	       obj_addr(f, target.addr) == cfi_table_go(f->mapping->table)->systemstack;
+	if (!f->memory->read_code ||
+		!f->memory->read_code(f->memory, return_va - CALL_BYTES, bytes, CALL_BYTES) ||
+		!f->space->arch->call_target(bytes, CALL_BYTES, return_va, &target) ||
+		target.is_slot)
+		return false;
+	*addr = obj_addr(f, target.addr);
+	return true;
+}
+
+static bool calls_systemstack(const struct go_frame *f, uint64_t return_va)
+{
+	uint64_t addr;
+
+	return called_directly(f, return_va, &addr) &&
+	       addr == cfi_table_go(f->mapping->table)->systemstack;
+}
+
+/* The start of the frame's function, which is one of those that switch. */
+static uint64_t function_start(const struct go_frame *f)
+{
+	const struct cfi_go *go = cfi_table_go(f->mapping->table);
+	uint64_t addr = obj_addr(f, f->inner[f->inner_count - 1].va), start = 0;
+
+	for (size_t i = 0; i < go->function_count; i++)
+		if (go->functions[i] <= addr && go->functions[i] > start)
+			start = go->functions[i];
+	return start;
+}
+
+/* Whether the call before return_va may be one of the frame's function. */
+static bool may_call_this(const struct go_frame *f, uint64_t return_va)
+{
+	uint64_t addr;
+
+	return !called_directly(f, return_va, &addr) || addr == function_start(f);
+}
+
+/* Continues at the return address at va, of a call of the frame's function. */
+static enum step return_from_call_at(
+	const struct go_frame *f, struct unwind_regs *regs, uint64_t va)
+{
+	uint64_t pc;
+
+	if (!read(f, va, &pc))
+		return STEP_NO_MEMORY;
+	return may_call_this(f, pc) ? return_at(f, regs, va) : STEP_NO_RULE;
 }
 
 /*
@@ -265,10 +306,10 @@ static enum step step_out_of_c(const struct go_frame *f, struct unwind_regs *reg
 	if (!read(f, sp + CGO_G, &g) || !read(f, sp + CGO_DEPTH, &place))
 		return STEP_NO_MEMORY;
 	if (g == 0)
-		return return_at(f, regs, place);
+		return return_from_call_at(f, regs, place);
 	if ((g & 7) || !read(f, g + G_STACK_HI, &high))
 		return STEP_NO_MEMORY;
-	return (place & 7) ? STEP_NO_RULE : return_at(f, regs, high - place);
+	return (place & 7) ? STEP_NO_RULE : return_from_call_at(f, regs, high - place);
 }
 
 static enum step step_by_frame_pointer(const struct go_frame *f, struct unwind_regs *regs)
@@ -280,7 +321,7 @@ static enum step step_by_frame_pointer(const struct go_frame *f, struct unwind_r
 		return STEP_NO_RULE;
 	if (!read(f, bp, &caller_bp))
 		return STEP_NO_MEMORY;
-	step = return_at(f, regs, bp + 8);
+	step = return_from_call_at(f, regs, bp + 8);
 	regs->value[UNWIND_REG_BP] = caller_bp;
 	return step;
 }

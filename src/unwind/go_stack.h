@@ -15,7 +15,7 @@ struct go_frame {
 	struct unwind_memory *memory;
 	const struct unwind_mapping *mapping; /* of the runtime's function */
 	enum cfi_go_kind kind;
-	/* The frames inside this one, the innermost first. */
+	/* The frames up to this one, the innermost first. */
 	const struct unwind_frame *inner;
 	size_t inner_count;
 	uint64_t g; /* the thread's current g, if the sample's registers show it; else 0 */

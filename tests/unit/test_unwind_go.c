@@ -68,8 +68,8 @@ static const struct {
 	[MSTART1] = {"runtime.mstart1", {ENTER, CALL(SCHEDULE), LEAVE}},
 	[SCHEDULE] = {"runtime.schedule", {ENTER, CALL(LEAF), LEAVE}},
 	[MSTART] = {"runtime.mstart", {CALL(MSTART0), 0xc3}},
-	[WORKER] = {"main.worker",
-		{ENTER, CALL(SYSTEMSTACK), CALL(MCALL), CALL(ASMCGOCALL), CALL(OTHER), LEAVE}},
+	[WORKER] = {"main.worker", {ENTER, CALL(SYSTEMSTACK), CALL(MCALL), CALL(ASMCGOCALL),
+					   CALL(OTHER), CALL(NANOTIME1), LEAVE}},
 	[OTHER] = {"main.other", {0x48, 0x83, 0xec, 0x08, 0x48, 0x89, 0x2c, 0x24, 0x48, 0x8d, 0x2c,
 					 0x24, 0x90, 0x90, CALL(SYSTEMSTACK), CALL(MORESTACK), 0x48,
 					 0x8b, 0x2c, 0x24, 0x48, 0x83, 0xc4, 0x08, 0xc3}},
@@ -94,6 +94,7 @@ enum {
 	SECOND_CALL = FIRST_CALL + CALL_BYTES,
 	THIRD_CALL = SECOND_CALL + CALL_BYTES,
 	FOURTH_CALL = THIRD_CALL + CALL_BYTES,
+	FIFTH_CALL = FOURTH_CALL + CALL_BYTES,
 };
 
 /* ---- the program ---- */
@@ -484,6 +485,9 @@ TEST(test_call_of_c)
 	p.words[OWN + 4 + 6] = at(G);
 	p.words[OWN + 4 + 5] = at(GOROUTINE_END) - at(GOROUTINE + 300);
 	EXPECT(&p, LEAF, ASMCGOCALL, WORKER, GOEXIT);
+	/* What is there by now is another call's. */
+	p.words[GOROUTINE + 300] = after(WORKER, FIRST_CALL);
+	expect_truncated(&p, 2);
 	/* On the thread's own stack already. */
 	put_worker(&p, OWN + 40, THIRD_CALL);
 	p.words[OWN + 3] = after(ASMCGOCALL, IN_ASMCGOCALL_STAYING);
@@ -514,6 +518,9 @@ TEST(test_call_back)
 	p.regs.value[UNWIND_REG_SP] = at(GOROUTINE + 100);
 	p.regs.value[UNWIND_REG_BP] = at(GOROUTINE + 102);
 	EXPECT(&p, LEAF, CGOCALLBACK, CROSSCALL2, ASMCGOCALL, WORKER, GOEXIT);
+	/* C has returned, and calls something else. */
+	p.words[OWN + 103] = after(WORKER, FIRST_CALL);
+	expect_truncated(&p, 2);
 	/* Without bp, the stack of C is unknown. */
 	p.words[GOROUTINE + 102] = 0x1231;
 	expect_truncated(&p, 2);
@@ -527,10 +534,13 @@ TEST(test_call_of_the_vdso)
 
 	program_init(&p);
 	p.words[GOROUTINE + 100] = at(GOROUTINE + 103);
-	p.words[GOROUTINE + 101] = after(WORKER, FOURTH_CALL);
+	p.words[GOROUTINE + 101] = after(WORKER, FIFTH_CALL);
 	p.words[GOROUTINE + 105] = after(GOEXIT, 1);
 	put_leaf(&p, at(GOROUTINE + 100), after(NANOTIME1, IN_NANOTIME1), 0);
 	EXPECT(&p, LEAF, NANOTIME1, WORKER, GOEXIT);
+	/* What is there by now is another call's. */
+	p.words[GOROUTINE + 101] = after(WORKER, FOURTH_CALL);
+	expect_truncated(&p, 2);
 	program_deinit(&p);
 }
 
