@@ -32,6 +32,7 @@ struct go_table {
 	uint64_t functions_off; /* of the table by address; also the base of entries' offsets */
 	uint64_t names_off;
 	uint64_t text_addr;	  /* the base of its addresses */
+	uint64_t text_field_addr; /* where the header states it; 0: it does not */
 	unsigned int number_size; /* of numbers in the table by address */
 	unsigned int name_field;  /* offset of the name's position in an entry */
 };
@@ -56,19 +57,18 @@ static bool relocated_word(struct objfile *object, uint64_t addr, uint64_t *word
 }
 
 /*
- * The base of addresses, from the word at field_addr.  In position-independent programs, the loader
- * fills it in.  Where C's linker made them, C's code begins the text.
+ * In position-independent programs, the loader fills in the base of addresses.  Where C's linker
+ * made them, C's code begins the text.
  */
-static uint64_t text_addr(struct objfile *object, uint64_t stated, uint64_t field_addr)
+static void find_text_addr(struct objfile *object, struct go_table *t)
 {
 	struct objfile_section text;
-	uint64_t word;
 
-	if (stated != 0)
-		return stated;
-	if (relocated_word(object, field_addr, &word))
-		return word;
-	return objfile_section(object, ".text", &text) ? text.obj_addr : 0;
+	if (t->text_field_addr == 0 || t->text_addr != 0 ||
+		relocated_word(object, t->text_field_addr, &t->text_addr))
+		return;
+	if (objfile_section(object, ".text", &text))
+		t->text_addr = text.obj_addr;
 }
 
 static void read_header_1_2(struct cursor *c, struct go_table *t)
@@ -91,13 +91,12 @@ static void read_header_1_16(struct cursor *c, struct go_table *t)
 	t->name_field = POINTER_SIZE;
 }
 
-static void read_header_1_18(
-	struct cursor *c, struct objfile *object, uint64_t table_addr, struct go_table *t)
+static void read_header_1_18(struct cursor *c, uint64_t table_addr, struct go_table *t)
 {
 	t->count = cursor_u64(c);
 	cursor_skip(c, POINTER_SIZE);
-	uint64_t field_addr = table_addr + cursor_offset(c);
-	t->text_addr = text_addr(object, cursor_u64(c), field_addr);
+	t->text_field_addr = table_addr + cursor_offset(c);
+	t->text_addr = cursor_u64(c);
 	t->names_off = cursor_u64(c);
 	cursor_skip(c, 3 * POINTER_SIZE);
 	t->functions_off = cursor_u64(c);
@@ -105,8 +104,7 @@ static void read_header_1_18(
 	t->name_field = 4;
 }
 
-static bool read_header(
-	struct objfile *object, const struct objfile_section *section, struct go_table *t)
+static bool read_header(const struct objfile_section *section, struct go_table *t)
 {
 	struct cursor c;
 
@@ -122,7 +120,7 @@ static bool read_header(
 	else if (magic == MAGIC_1_16)
 		read_header_1_16(&c, t);
 	else if (magic == MAGIC_1_18 || magic == MAGIC_1_20)
-		read_header_1_18(&c, object, section->obj_addr, t);
+		read_header_1_18(&c, section->obj_addr, t);
 	else
 		return false;
 	return cursor_ok(&c) && t->names_off <= t->size && t->functions_off <= t->size &&
@@ -141,7 +139,7 @@ static bool find_in_data(struct objfile *object, struct go_table *t)
 		!objfile_section(object, ".data.rel.ro", &data) || !data.bytes)
 		return false;
 	for (; data.size >= TABLE_ALIGNMENT; data.size -= TABLE_ALIGNMENT) {
-		if (read_header(object, &data, t) && t->count > 0)
+		if (read_header(&data, t) && t->count > 0)
 			return true;
 		data.bytes += TABLE_ALIGNMENT;
 		data.obj_addr += TABLE_ALIGNMENT;
@@ -156,7 +154,7 @@ static bool find_table(struct objfile *object, struct go_table *t)
 	if (!objfile_section(object, ".gopclntab", &section) &&
 		!objfile_section(object, ".data.rel.ro.gopclntab", &section))
 		return find_in_data(object, t);
-	return section.bytes && read_header(object, &section, t);
+	return section.bytes && read_header(&section, t);
 }
 
 /* Reads a little-endian number; false if it is truncated. */
@@ -200,6 +198,7 @@ bool go_functions_each(struct objfile *object,
 
 	if (!find_table(object, &t))
 		return false;
+	find_text_addr(object, &t);
 	for (uint64_t i = 0; i < t.count; i++) {
 		const char *name = name_at(&t, i);
 		/* The table ends with an address without a function. */

@@ -173,9 +173,8 @@ void preload_sample(void *context);
 
 /*
  * The parts of memory that lead from the thread's stack to the one that it was left for, and that
- * one; all can be read.  registers: of the interrupted function.  0: there is no other stack.
+ * one.  sp, bp: of the interrupted function.  Returns how many there are; 0: no other stack.
  */
-#define PRELOAD_PARTS 4
 size_t preload_other_stack(const struct preload_thread *t, uint64_t sp, uint64_t bp,
 	struct preload_part parts[PRELOAD_PARTS]);
 

@@ -139,6 +139,7 @@ struct preload_sample {
 struct preload_part {
 	uint64_t va, bytes;
 };
+#define PRELOAD_PARTS 4 /* at most */
 
 _Static_assert(sizeof(struct preload_header) <= PRELOAD_SLOTS_OFF, "the header has one page");
 _Static_assert(sizeof(struct preload_slot) % 64 == 0, "slots share no cache line");

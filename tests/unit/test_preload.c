@@ -411,6 +411,12 @@ TEST(test_parts_of_a_sample)
 	for (size_t cut = 0; cut < size; cut++)
 		assert_int_equal(preload_sample_read(body, cut, &sample, &rest, &took_ns),
 			cut == of_stack || cut == of_part);
+	/* So many parts take long to search. */
+	for (size_t i = 2; i <= PRELOAD_PARTS; i++) {
+		assert_true(preload_sample_read(body, size, &sample, &rest, &took_ns));
+		add_bytes(body, &size, &parts[1], sizeof(parts[1]));
+	}
+	assert_false(preload_sample_read(body, size, &sample, &rest, &took_ns));
 	parts[0].bytes = UINT64_MAX;
 	memcpy(body + of_stack, &parts[0], sizeof(parts[0]));
 	assert_false(preload_sample_read(body, size, &sample, &rest, &took_ns));

@@ -275,7 +275,7 @@ static bool parts_read(const uint8_t *bytes, size_t size, struct stack_rest *res
 
 	rest->pieces.count = rest->others.count = 0;
 	for (size_t at = 0; at < size; at += part.bytes) {
-		if (size - at < sizeof(part))
+		if (size - at < sizeof(part) || rest->others.count == PRELOAD_PARTS)
 			return false;
 		memcpy(&part, bytes + at, sizeof(part));
 		at += sizeof(part);
