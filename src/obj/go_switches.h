@@ -12,7 +12,7 @@ struct objfile;
 
 enum { GO_SWITCHES_MAX = 32 };
 
-/* What matters to a stack walk, and the code of the runtime's functions that has switched stacks. */
+/* What matters to a stack walk, and the code of the runtime's functions that switched stacks. */
 struct go_switches {
 	struct cfi_bare code[GO_SWITCHES_MAX]; /* ascending, disjoint */
 	size_t count;
