@@ -1,4 +1,4 @@
-"""Cases that failed next to others and passed alone: they are races, of a test or of sonde, so they are kept over runs.
+"""Cases that failed and passed when they ran again: they are races, of a test or of sonde, so they are kept over runs.
 
 The list is in the user's state folder ($XDG_STATE_HOME, ~/.local/state), as a fresh clone has no past. A case that
 comes twice within ten runs of whole suites is named apart: its cause is to be mended.
@@ -32,7 +32,7 @@ class Reruns:
 			self.kept = {"runs": 0, "cases": []}
 
 	def add_run(self, cases):
-		"""A run has ended in which these cases, (title, failure), failed next to others and passed alone."""
+		"""A run has ended in which these cases, (title, failure), failed at first and passed when they ran again."""
 		self.kept["runs"] += 1
 		now = self.kept["runs"]
 		self.kept["cases"] += [{"run": now, "title": title, "case": case_of(failure), "failure": failure}
