@@ -136,7 +136,7 @@ def test_several_at_once_are_what_each_is_alone(folder):
 	assert "also recorded: cpu-time" in text and "context-switches" in text.splitlines()[2], text
 
 
-@harness.takes_hours
+@harness.takes_long
 def test_time_is_as_true_as_without(folder):
 	program = recording.program(folder, "shares")
 	r = recording.record(folder, program, harness.work(480), options=["-e", "page-faults,minor-faults"])

@@ -138,11 +138,15 @@ def test_short_programs_lose_nothing(folder):
 
 
 def test_programs_without_frames(folder):
-	_, recording, _ = record(folder, zoned(folder), "plain", "20")
-	assert recording.ticks == []
-	assert recording.zones()["_global/physics/contact"][0] == 1
-	# Its counters were read while it slept.
-	assert len({s[3] for s in recording.rows}) >= 2
+	# On a busy machine, the recorder may look at it late.
+	for sleep_ms in 150, 10000:
+		_, recording, _ = record(folder, zoned(folder), "plain", "20", str(sleep_ms))
+		assert recording.ticks == []
+		assert recording.zones()["_global/physics/contact"][0] == 1
+		are_read_meanwhile = len({s[3] for s in recording.rows}) >= 2
+		if are_read_meanwhile:
+			break
+	assert are_read_meanwhile, "its counters were not read while it slept"
 
 
 def test_children_have_zones_of_their_own(folder):

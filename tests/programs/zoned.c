@@ -6,7 +6,7 @@
  *	zoned frames COUNT MS      frames with nested and recursive zones, each a function of the
  *				    same name, on two threads
  *	zoned short                a few zones, and gone at once
- *	zoned plain MS             zones, no frames
+ *	zoned plain MS SLEEP_MS    zones, no frames, and sleep between them
  *	zoned children COUNT       processes with zones of their own
  *	zoned exec FILE            runs "FILE short" in its own place, out of a zone
  *	zoned crash                ends by SIGSEGV in a zone
@@ -278,7 +278,7 @@ int main(int argc, char **argv)
 		render(100000);
 	} else if (!strcmp(mode, "plain")) {
 		physics(number * 1000000);
-		usleep(150000);
+		usleep(1000 * (useconds_t)strtoul(argv[3], NULL, 10));
 		render(number * 1000000);
 	} else if (!strcmp(mode, "children")) {
 		run_children((int)number);
