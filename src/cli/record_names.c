@@ -8,8 +8,7 @@
 #include "base/sort.h"
 #include "formats/sonde/capture_names.h"
 #include "formats/sonde/layout/capture_rows.h"
-#include "obj/tail_calls.h"
-#include "symbolize/symbolize.h"
+#include "symbolize/tail_callers.h"
 
 struct namer {
 	struct symbolizer *symbolizer;
@@ -19,18 +18,19 @@ struct namer {
 
 /* The object that is being named. */
 struct named {
-	const struct recorder *recorder;
-	uint32_t object;
+	struct recorder *recorder;
+	uint32_t number;
+	const struct recorder_object *object;
 };
 
 static bool generated_name(const void *names, uint64_t va, struct str *name)
 {
 	const struct named *named = names;
 
-	return recorder_generated_name(named->recorder, named->object, va, name);
+	return recorder_generated_name(named->recorder, named->number, va, name);
 }
 
-static void write_place(struct capture_writer *writer, uint32_t object, uint64_t obj_addr,
+static void write_place(const struct named *named, uint64_t obj_addr,
 	const struct symbol_place *place, struct arena *arena)
 {
 	struct capture_symbol_frame *frames =
@@ -38,7 +38,8 @@ static void write_place(struct capture_writer *writer, uint32_t object, uint64_t
 
 	for (uint32_t i = 0; i < place->count; i++)
 		frames[i] = capture_names_frame(&place->frames[i]);
-	capture_writer_symbol(writer, object, obj_addr, frames, place->count);
+	capture_writer_symbol(
+		recorder_writer(named->recorder), named->number, obj_addr, frames, place->count);
 }
 
 static int addr_compare(const void *a, const void *b)
@@ -48,60 +49,45 @@ static int addr_compare(const void *a, const void *b)
 	return COMPARE(*x, *y);
 }
 
-/* Names jumps, in any order, that are not addresses of frames as well. */
-static void name_jumps(struct recorder *recorder, uint32_t number, struct namer *namer,
-	const struct symbolize_object *what, const struct recorder_object *object, uint64_t *jumps,
-	size_t count)
+/* A jump's address, if it is a frame's as well, is named as such. */
+static bool is_frame(void *context, uint64_t obj_addr)
+{
+	const struct recorder_object *object = ((struct named *)context)->object;
+
+	return bsearch(&obj_addr, object->addresses, object->address_count, sizeof(obj_addr),
+		addr_compare);
+}
+
+static void write_jump(void *context, const struct tail_pair *pair, uint64_t obj_addr)
+{
+	const struct named *named = context;
+
+	capture_writer_tail(recorder_writer(named->recorder),
+		&(struct capture_tail){named->number, pair->caller, pair->callee, obj_addr});
+}
+
+static void write_jump_place(void *context, uint64_t obj_addr, const struct symbol_place *place)
 {
 	struct arena *arena = arena_create();
-	struct symbol_place *places = ARENA_ARRAY(arena, struct symbol_place, count);
-	struct symbolize_status status;
-	size_t kept = 0;
 
-	if (count)
-		qsort(jumps, count, sizeof(*jumps), addr_compare);
-	for (size_t i = 0; i < count; i++)
-		if ((kept == 0 || jumps[i] != jumps[kept - 1]) &&
-			!bsearch(&jumps[i], object->addresses, object->address_count,
-				sizeof(*jumps), addr_compare))
-			jumps[kept++] = jumps[i];
-	if (kept)
-		symbolize_addresses(namer->symbolizer, what, jumps, kept, arena, places, &status);
-	for (size_t i = 0; i < kept; i++)
-		if (places[i].count > 0)
-			write_place(recorder_writer(recorder), number, jumps[i], &places[i], arena);
+	write_place(context, obj_addr, place, arena);
 	arena_destroy(arena);
 }
 
-/* Restores callers that left no frame. */
-static void restore_callers(struct recorder *recorder, uint32_t number, struct namer *namer,
-	const struct symbolize_object *what, const struct recorder_object *object)
+static void restore_callers(
+	struct named *named, struct namer *namer, const struct symbolize_object *what)
 {
 	size_t count;
-	const struct tail_pair *pairs = recorder_pairs(recorder, number, &count);
-	struct arena *arena = arena_create();
-	struct tail_chain *chains = ARENA_ARRAY(arena, struct tail_chain, count);
-	VEC(uint64_t) jumps = {0};
+	const struct tail_pair *pairs = recorder_pairs(named->recorder, named->number, &count);
+	const struct tail_callers_taker taker = {write_jump, is_frame, write_jump_place, named};
 
-	symbolize_tail_calls(namer->symbolizer, what, pairs, count, arena, chains);
-	for (size_t i = 0; i < count; i++) {
-		for (uint32_t k = 0; k < chains[i].count; k++) {
-			capture_writer_tail(recorder_writer(recorder),
-				&(struct capture_tail){number, pairs[i].caller, pairs[i].callee,
-					chains[i].jumps[k]});
-			vec_push(&jumps, chains[i].jumps[k]);
-		}
-	}
-	name_jumps(recorder, number, namer, what, object, jumps.data, jumps.count);
-	vec_deinit(&jumps);
-	arena_destroy(arena);
+	tail_callers_restore(namer->symbolizer, what, pairs, count, &taker);
 }
 
 static void symbolize_object(struct recorder *recorder, uint32_t number,
 	const struct recorder_object *object, struct namer *namer)
 {
-	const struct named named = {recorder, number};
-	struct capture_writer *writer = recorder_writer(recorder);
+	struct named named = {recorder, number, object};
 	struct arena *arena = arena_create();
 	struct symbol_place *places =
 		ARENA_ARRAY(arena, struct symbol_place, object->address_count);
@@ -124,15 +110,15 @@ static void symbolize_object(struct recorder *recorder, uint32_t number,
 			object->address_count, arena, places, &status);
 	for (size_t i = 0; i < object->address_count; i++)
 		if (places[i].count > 0)
-			write_place(writer, number, object->addresses[i], &places[i], arena);
+			write_place(&named, object->addresses[i], &places[i], arena);
 	if (namer->options->tail_calls && what.kind == OBJECT_USER && status.has_lines)
-		restore_callers(recorder, number, namer, &what, object);
+		restore_callers(&named, namer, &what);
 	namer->left += status.is_too_large;
 	bool is_replaced = status.is_other_build && !status.has_names;
 
 	if (is_replaced)
-		capture_writer_replaced(
-			writer, number, object->path, object->build_id, object->kind);
+		capture_writer_replaced(recorder_writer(recorder), number, object->path,
+			object->build_id, object->kind);
 	if (!status.has_names && !status.is_too_large && namer->options->nameless)
 		namer->options->nameless(namer->options->context, object->path, is_replaced);
 	arena_destroy(arena);

@@ -331,7 +331,7 @@ const struct resolver resolver_elf = {
 	.resolve = elf_resolve,
 };
 
-void symbolize_tail_calls(struct symbolizer *s, const struct symbolize_object *object,
+void resolve_tail_calls(struct symbolizer *s, const struct symbolize_object *object,
 	const struct tail_pair *pairs, size_t count, struct arena *arena, struct tail_chain *chains)
 {
 	struct symbolize_status status = {0};

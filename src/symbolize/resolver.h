@@ -18,6 +18,8 @@
 struct demangler;
 struct jitdump;
 struct kernel_names;
+struct tail_chain;
+struct tail_pair;
 
 /* State kept between batches. */
 struct symbolizer {
@@ -87,6 +89,13 @@ struct objfile *resolve_open_object(struct resolve_job *job, struct str *home);
  * file.  The job's addresses are the file's.
  */
 void resolve_in_file(struct resolve_job *job, struct objfile *file);
+/*
+ * Fills chains[count] for pairs[count] of frames in an object: callers that left no frame.  None is
+ * found for objects that are not the program's own, or have no debug information.
+ */
+void resolve_tail_calls(struct symbolizer *s, const struct symbolize_object *object,
+	const struct tail_pair *pairs, size_t count, struct arena *arena,
+	struct tail_chain *chains);
 /* Sets the status's problem to a copy of the sentence, unless there is one already. */
 void resolve_problem(struct resolve_job *job, const char *format, ...) printf_like(2, 3);
 

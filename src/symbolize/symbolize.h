@@ -107,14 +107,4 @@ void symbolize_addresses(struct symbolizer *s, const struct symbolize_object *ob
 	const uint64_t *obj_addrs, size_t count, struct arena *arena, struct symbol_place *places,
 	struct symbolize_status *status);
 
-/*
- * Fills chains[count] for pairs[count] of frames in an object: callers that left no frame.  None is
- * found for objects that are not the program's own, or have no debug information.
- */
-struct tail_chain;
-struct tail_pair;
-void symbolize_tail_calls(struct symbolizer *s, const struct symbolize_object *object,
-	const struct tail_pair *pairs, size_t count, struct arena *arena,
-	struct tail_chain *chains);
-
 #endif

@@ -12,8 +12,7 @@
 #include "formats/sonde/capture_names.h"
 #include "formats/sonde/layout/capture_batch.h"
 #include "obj/kernel_file.h"
-#include "obj/tail_calls.h"
-#include "symbolize/symbolize.h"
+#include "symbolize/tail_callers.h"
 
 enum { PACK_LEVEL = 5, SYMBOL_BYTES_MAX = 1 << 20 };
 
@@ -538,54 +537,52 @@ static size_t pairs_of(
 	return end - begin;
 }
 
-/* Names jumps that have no name yet. */
-static void name_jumps(struct renaming *r, uint32_t object, const struct symbolize_object *what,
-	uint64_t *jumps, size_t count)
-{
-	struct arena *arena = arena_create();
-	struct symbol_place *places = ARENA_ARRAY(arena, struct symbol_place, count);
-	struct symbolize_status status;
-	size_t kept = 0;
+/* A load object whose callers are restored. */
+struct restoring {
+	struct renaming *r;
+	uint32_t object;
+};
 
-	if (count)
-		qsort(jumps, count, sizeof(*jumps), address_compare);
-	for (size_t i = 0; i < count; i++)
-		if ((kept == 0 || jumps[i] != jumps[kept - 1]) &&
-			is_nameless(named_of(r, &(struct capture_frame){object, jumps[i]})))
-			jumps[kept++] = jumps[i];
-	if (kept)
-		symbolize_addresses(
-			r->options->symbolizer, what, jumps, kept, arena, places, &status);
-	for (size_t i = 0; i < kept; i++)
-		if (has_name(&places[i]))
-			take_place(r, (struct capture_frame){object, jumps[i]}, &places[i]);
-	arena_destroy(arena);
+static void take_tail(void *context, const struct tail_pair *pair, uint64_t obj_addr)
+{
+	const struct restoring *restoring = context;
+
+	vec_push(&restoring->r->tails,
+		(struct capture_tail){restoring->object, pair->caller, pair->callee, obj_addr});
+}
+
+static bool is_jump_named(void *context, uint64_t obj_addr)
+{
+	const struct restoring *restoring = context;
+	const struct capture_frame frame = {restoring->object, obj_addr};
+
+	return !is_nameless(named_of(restoring->r, &frame));
+}
+
+static void take_jump_place(void *context, uint64_t obj_addr, const struct symbol_place *place)
+{
+	const struct restoring *restoring = context;
+
+	if (has_name(place))
+		take_place(
+			restoring->r, (struct capture_frame){restoring->object, obj_addr}, place);
 }
 
 /* Restores an object's callers that left no frame, unless the file has some already. */
 static void restore_callers(
 	struct renaming *r, uint32_t object, const struct symbolize_object *what)
 {
-	struct arena *arena = arena_create();
-	struct tail_pair *pairs;
-	VEC(uint64_t) jumps = {0};
+	struct restoring restoring = {r, object};
+	const struct tail_callers_taker taker = {
+		take_tail, is_jump_named, take_jump_place, &restoring};
 	uint32_t known;
 
-	if (!map_get(&r->tailed, object, 0, &known)) {
-		size_t count = pairs_of(r, object, arena, &pairs);
-		struct tail_chain *chains = ARENA_ARRAY(arena, struct tail_chain, count);
-
-		symbolize_tail_calls(r->options->symbolizer, what, pairs, count, arena, chains);
-		for (size_t i = 0; i < count; i++) {
-			for (uint32_t k = 0; k < chains[i].count; k++) {
-				vec_push(&r->tails, (struct capture_tail){object, pairs[i].caller,
-							    pairs[i].callee, chains[i].jumps[k]});
-				vec_push(&jumps, chains[i].jumps[k]);
-			}
-		}
-	}
-	name_jumps(r, object, what, jumps.data, jumps.count);
-	vec_deinit(&jumps);
+	if (map_get(&r->tailed, object, 0, &known))
+		return;
+	struct arena *arena = arena_create();
+	struct tail_pair *pairs;
+	size_t count = pairs_of(r, object, arena, &pairs);
+	tail_callers_restore(r->options->symbolizer, what, pairs, count, &taker);
 	arena_destroy(arena);
 }
 
