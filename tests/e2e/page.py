@@ -20,7 +20,7 @@ from served import Server
 from store import Folder, Store
 
 # The browser's programs, the driver, and the package of npm that it needs.
-CHROMIUM = (("chromium", "chromium-browser"), "page_driver.mjs", ("playwright-core", "1.56.1"))
+CHROMIUM = (("chromium", "chromium-browser"), "page_chromium.mjs", ("playwright-core", "1.56.1"))
 BROWSER = [CHROMIUM]
 MIB = 1 << 20
 

@@ -1,25 +1,19 @@
-// Drives pages in Firefox by WebDriver BiDi: node page_firefox.mjs PUPPETEER FIREFOX < PAGES
-//
-// Pages and what is printed are those of page_driver.mjs, as far as they are needed here.
+// Drives pages in Firefox, by Puppeteer and WebDriver BiDi.  See page_driver.mjs.
 
-import path from "node:path"
-import readline from "node:readline"
-import { pathToFileURL } from "node:url"
+import { drive, given } from "./page_driver.mjs"
 
-const [modules, program] = process.argv.slice(2)
-const { default: puppeteer } = await import(pathToFileURL(path.join(modules, "lib/esm/puppeteer/puppeteer-core.js")))
-
+const [{ default: puppeteer }, program] = await given("lib/esm/puppeteer/puppeteer-core.js")
 const browser = await puppeteer.launch({ browser: "firefox", executablePath: program, headless: true })
 
-async function drive(given) {
+async function open({ width, height }) {
 	const context = await browser.createBrowserContext()
 	const page = await context.newPage()
-	await page.setViewport({ width: given.width ?? 1440, height: given.height ?? 900 })
-	const errors = [], requests = [], results = []
-	page.on("pageerror", error => errors.push(error.message))
-	page.on("console", message => { if (message.type() === "error") errors.push(message.text()) })
-	page.on("request", request => { if (!request.url().startsWith(given.url) && !request.url().startsWith("blob:")) requests.push(request.url()) })
+	await page.setViewport({ width, height })
+	return { context, page }
+}
 
+// As far as they are needed here.
+function stepsOf(page) {
 	const settled = () => page.waitForFunction(() =>
 		document.querySelector(".view[aria-busy=false]") || document.querySelector(".drop, p[role=alert]"), { timeout: 60000 })
 
@@ -30,10 +24,8 @@ async function drive(given) {
 		return page.evaluateHandle((s, t) => [...document.querySelectorAll(s)].find(e => e.innerText.includes(t)), before, text ?? "")
 	}
 
-	const does = {
-		open: async url => { await page.goto(url ?? given.url); await settled() },
+	return {
 		settle: settled,
-		press: async (...keys) => { for (const key of keys) { await page.keyboard.press(key); await settled() } },
 		click: async selector => { await (await find(selector)).click(); await settled() },
 		enter: async (selector, text) => {
 			await page.click(selector)
@@ -45,23 +37,8 @@ async function drive(given) {
 		choose: async (selector, value) => { await page.select(selector, value); await settled() },
 		see: async selector => { await page.waitForSelector(selector, { visible: true }) },
 		texts: async selector => page.$$eval(selector, all => all.map(e => e.innerText)),
-		eval: async source => page.evaluate(source),
-		drop: async file => {
-			await (await page.$("input[type=file]")).uploadFile(file)
-			await page.waitForSelector(".view, p[role=alert]")
-			await settled()
-		},
+		setFile: async file => (await page.$("input[type=file]")).uploadFile(file),
 	}
-
-	try {
-		for (const [step, ...more] of given.steps) results.push((await does[step](...more)) ?? null)
-	} catch (error) {
-		errors.push(`step ${results.length} ${JSON.stringify(given.steps[results.length])}: ${error.message}`)
-	}
-	await context.close()
-	return { results, errors, requests }
 }
 
-for await (const line of readline.createInterface({ input: process.stdin }))
-	console.log(JSON.stringify(await drive(JSON.parse(line))))
-await browser.close()
+await drive(browser, open, stepsOf)
