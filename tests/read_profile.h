@@ -46,4 +46,12 @@ static inline void expect_refusal(struct error *err, const char *part)
 	error_destroy(err);
 }
 
+/* The same, of that kind. */
+static inline void expect_refusal_of(struct error *err, enum error_kind kind, const char *part)
+{
+	if (err && err->kind != kind)
+		fail_msg("wanted kind %d, got %d: %s", (int)kind, (int)err->kind, err->message);
+	expect_refusal(err, part);
+}
+
 #endif

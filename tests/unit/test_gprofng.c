@@ -3,10 +3,10 @@
  */
 #include <stdlib.h>
 
+#include "../profile_checks.h"
 #include "../read_profile.h"
 #include "../trace_files.h"
 #include "../unit.h"
-#include "../writer_text.h"
 #include "formats/gprofng/xml_scan.h"
 
 static struct error *try_folder(struct strbuf *bytes, struct profile **p)
@@ -24,19 +24,7 @@ static void expect_error(struct strbuf *bytes, enum error_kind kind, const char 
 	struct profile *p = NULL;
 	struct error *err = try_folder(bytes, &p);
 
-	assert_non_null(err);
-	assert_int_equal(err->kind, kind);
-	expect_refusal(err, part);
-}
-
-static void expect_stacks(const struct profile *p, const char *metric, const char *wanted)
-{
-	struct writer_options options = {0};
-
-	assert_true(profile_find_metric(p, str_from(metric), &options.metric));
-	struct strbuf text = writer_text(&writer_folded, p, &options);
-	assert_string_equal(text.data ? text.data : "", wanted);
-	strbuf_deinit(&text);
+	expect_refusal_of(err, kind, part);
 }
 
 TEST(packets)
@@ -48,17 +36,17 @@ TEST(packets)
 	struct error *err = try_folder(&bytes, &p);
 	if (err)
 		fail_msg("%s", err->message);
-	expect_stacks(p, "Total CPU Time",
+	expect_folded(p, "Total CPU Time",
 		"[a&b+0x1100];[a&b+0x1200];[a&b+0x1300] 3000000\n"
 		"[a&b+0x1100];[a&b+0x1200];[a&b+0x1300];ticks 3000000\n"
 		"[a&b+0x1300] 1000000\n[unknown] 1000000\n");
-	expect_stacks(p, "samples",
+	expect_folded(p, "samples",
 		"[a&b+0x1100];[a&b+0x1200];[a&b+0x1300] 2\n"
 		"[a&b+0x1100];[a&b+0x1200];[a&b+0x1300];ticks 1\n[a&b+0x1300] 1\n[unknown] 1\n");
-	expect_stacks(p, "Bytes Allocated", "[a&b+0x1100];[a&b+0x1200];[a&b+0x1300] 180\n");
-	expect_stacks(p, "Allocations", "[a&b+0x1100];[a&b+0x1200];[a&b+0x1300] 3\n");
-	expect_stacks(p, "Bytes Leaked", "[a&b+0x1100];[a&b+0x1200];[a&b+0x1300] 70\n");
-	expect_stacks(p, "Leaks", "[a&b+0x1100];[a&b+0x1200];[a&b+0x1300] 1\n");
+	expect_folded(p, "Bytes Allocated", "[a&b+0x1100];[a&b+0x1200];[a&b+0x1300] 180\n");
+	expect_folded(p, "Allocations", "[a&b+0x1100];[a&b+0x1200];[a&b+0x1300] 3\n");
+	expect_folded(p, "Bytes Leaked", "[a&b+0x1100];[a&b+0x1200];[a&b+0x1300] 70\n");
+	expect_folded(p, "Leaks", "[a&b+0x1100];[a&b+0x1200];[a&b+0x1300] 1\n");
 	assert_string_equal(
 		profile_string(p, p->metrics[p->default_metric.i].name).data, "Total CPU Time");
 	assert_int_equal(p->stats.counted, 5);

@@ -6,7 +6,6 @@
 #include "../profile_checks.h"
 #include "../read_profile.h"
 #include "../unit.h"
-#include "../writer_text.h"
 
 static struct error *try_read(const char *text, struct profile **p)
 {
@@ -29,19 +28,7 @@ static void expect_error(const char *text, enum error_kind kind, const char *par
 	struct profile *p = NULL;
 	struct error *err = try_read(text, &p);
 
-	assert_non_null(err);
-	assert_int_equal(err->kind, kind);
-	expect_refusal(err, part);
-}
-
-static void expect_stacks(const struct profile *p, const char *metric, const char *wanted)
-{
-	struct writer_options options = {0};
-
-	assert_true(profile_find_metric(p, str_from(metric), &options.metric));
-	struct strbuf text = writer_text(&writer_folded, p, &options);
-	assert_string_equal(text.data ? text.data : "", wanted);
-	strbuf_deinit(&text);
+	expect_refusal_of(err, kind, part);
 }
 
 /* main (line 10) calls f, into which g is inlined; operator new below main. */
@@ -58,10 +45,10 @@ TEST(metrics)
 					      "c 14\n+ 1\n- 1\n");
 
 	/* 0x10 twice and 0x100 are the most at once; 0x10 is left. */
-	expect_stacks(p, "allocations", "main 2\nmain;f;g 2\nmain;0x1030 1\n");
-	expect_stacks(p, "temporary", "main 2\nmain;0x1030 1\n");
-	expect_stacks(p, "leaked", "main;f;g 16\n");
-	expect_stacks(p, "peak", "main 256\nmain;f;g 32\n");
+	expect_folded(p, "allocations", "main 2\nmain;f;g 2\nmain;0x1030 1\n");
+	expect_folded(p, "temporary", "main 2\nmain;0x1030 1\n");
+	expect_folded(p, "leaked", "main;f;g 16\n");
+	expect_folded(p, "peak", "main 256\nmain;f;g 32\n");
 	assert_int_equal(p->default_metric.i, 3);
 	assert_string_equal(profile_string(p, p->command).data, "./prog x");
 	assert_int_equal(p->stats.duration_ns, 20000000);
@@ -94,10 +81,10 @@ TEST(older_versions)
 	struct profile *p =
 		read_text("v 10200\ns /opt/prog\ns main (x)\ni 1 1 2\nt 1 0\na f 1\n+ 0\n");
 
-	expect_stacks(p, "peak", "main (x) 15\n");
+	expect_folded(p, "peak", "main (x) 15\n");
 	profile_destroy(p);
 	p = read_text("v 10100 2\ns /opt/prog\ns main\ni 1 1 2\nt 1 0\na f 1\n+ 0\n");
-	expect_stacks(p, "leaked", "main 15\n");
+	expect_folded(p, "leaked", "main 15\n");
 	profile_destroy(p);
 }
 
@@ -108,8 +95,8 @@ TEST(suppressions)
 				      "i 1 0 1 0 0\ni 2 0 2 0 0\ni 3 0 3 0 0\n"
 				      "t 1 0\nt 2 0\nt 3 2\na 1 1\na 2 2\na 4 3\n+ 0\n+ 1\n+ 2\n");
 
-	expect_stacks(p, "leaked", "mains 2\n");
-	expect_stacks(p, "peak", "main 1\nmains 2\nmains;tzset_internal 4\n");
+	expect_folded(p, "leaked", "mains 2\n");
+	expect_folded(p, "peak", "main 1\nmains 2\nmains;tzset_internal 4\n");
 	assert_true(has_note_of(p, NOTE_INFO, "5 bytes of leaks are not shown"));
 	profile_destroy(p);
 }
@@ -120,7 +107,7 @@ TEST(bad_lines)
 		read_text("v 10400 3\ns 4 main\ni 1 0 1\nt 1 0\nt 9 9\na 1 1\na zz\n+ 0\n"
 			  "+ 77\n- 0\n- 0\nnonsense\nc 5\nc 4\n+ 0");
 
-	expect_stacks(p, "allocations", "main 2\n");
+	expect_folded(p, "allocations", "main 2\n");
 	assert_true(has_note_of(p, NOTE_BAD_RECORD, "the first is line 5"));
 	assert_true(has_note_of(p, NOTE_INCOMPLETE, "cut off"));
 	profile_destroy(p);

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../profile_checks.h"
 #include "../read_profile.h"
 #include "../trace_files.h"
 #include "../unit.h"
-#include "../writer_text.h"
 #include "base/alloc.h"
 
 static const uint64_t t0 = 1000000000;
@@ -39,20 +39,8 @@ static void expect_error(struct strbuf *bytes, enum error_kind kind, const char 
 	struct profile *p = NULL;
 	struct error *err = try_folder(strbuf_str(bytes), NULL, &p);
 
-	assert_non_null(err);
-	assert_int_equal(err->kind, kind);
-	expect_refusal(err, part);
+	expect_refusal_of(err, kind, part);
 	strbuf_deinit(bytes);
-}
-
-static void expect_stacks(const struct profile *p, const char *metric, const char *wanted)
-{
-	struct writer_options options = {0};
-
-	assert_true(profile_find_metric(p, str_from(metric), &options.metric));
-	struct strbuf text = writer_text(&writer_folded, p, &options);
-	assert_string_equal(text.data ? text.data : "", wanted);
-	strbuf_deinit(&text);
 }
 
 static uint64_t calls_of(const struct profile *p, const char *caller, const char *callee)
@@ -93,8 +81,8 @@ TEST(plain_calls)
 	trace_files_record(&bytes, t0 + 160, 1, 1, TRACE_A, false);
 	trace_files_record(&bytes, t0 + 200, 1, 0, TRACE_MAIN, false);
 	struct profile *p = read_folder(&bytes, NULL);
-	expect_stacks(p, "time", "main 50\nmain;a 25\nmain;a;a 18\nmain;a;a;b::b() 7\n");
-	expect_stacks(p, "calls", "main 1\nmain;a 1\nmain;a;a 1\nmain;a;a;b::b() 1\n");
+	expect_folded(p, "time", "main 50\nmain;a 25\nmain;a;a 18\nmain;a;a;b::b() 7\n");
+	expect_folded(p, "calls", "main 1\nmain;a 1\nmain;a;a 1\nmain;a;a;b::b() 1\n");
 	assert_int_equal(calls_of(p, "", "main"), 1);
 	assert_int_equal(calls_of(p, "main", "a"), 1);
 	assert_int_equal(calls_of(p, "a", "a"), 1);
@@ -124,7 +112,7 @@ TEST(everything)
 	 * main 10 + 250 - 30 + 100, and 20 in the child; b 100, and none in the child; a 40 in
 	 * main, none in the child, 0 in the thread whose time was lost.
 	 */
-	expect_stacks(p, "time", "main 350\nmain;a 40\nmain;linux:schedule 30\nmain;b::b() 100\n");
+	expect_folded(p, "time", "main 350\nmain;a 40\nmain;linux:schedule 30\nmain;b::b() 100\n");
 	assert_int_equal(calls_of(p, "main", "a"), 2);
 	assert_int_equal(calls_of(p, "main", "b::b()"), 1);
 	assert_int_equal(p->thread_count, 3);
@@ -148,7 +136,7 @@ TEST(left_without_exit)
 	trace_files_record(&bytes, t0 + 130, 0, 1, TRACE_B, false);
 	trace_files_record(&bytes, t0 + 140, 1, 0, TRACE_MAIN, false);
 	struct profile *p = read_folder(&bytes, NULL);
-	expect_stacks(p, "time", "main 10\nmain;a 10\nmain;a;a 10\nmain;b::b() 10\n");
+	expect_folded(p, "time", "main 10\nmain;a 10\nmain;a;a 10\nmain;b::b() 10\n");
 	profile_destroy(p);
 }
 
@@ -181,7 +169,7 @@ TEST(unknown_addresses)
 	trace_files_record(&bytes, t0 + 110, 0, 1, 0x90000, false);
 	trace_files_record(&bytes, t0 + 130, 1, 1, 0x90000, false);
 	struct profile *p = read_folder(&bytes, NULL);
-	expect_stacks(p, "time", "[prog+0x10] 10\n[prog+0x10];[0x90000] 20\n");
+	expect_folded(p, "time", "[prog+0x10] 10\n[prog+0x10];[0x90000] 20\n");
 	assert_int_equal(find_note(p, NOTE_NO_SYMBOLS)->count, 2);
 	profile_destroy(p);
 }
@@ -196,7 +184,7 @@ TEST(cut_off_and_bad)
 	trace_files_record(&bytes, t0 + 110, 1, 0, TRACE_MAIN, false);
 	strbuf_add(&bytes, STR("half"));
 	struct profile *p = read_folder(&bytes, NULL);
-	expect_stacks(p, "time", "main 10\n");
+	expect_folded(p, "time", "main 10\n");
 	assert_non_null(strstr(profile_string(p, find_note(p, NOTE_INCOMPLETE)->text).data,
 		"10.dat is read up to offset 0x20"));
 	profile_destroy(p);
