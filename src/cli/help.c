@@ -125,6 +125,7 @@ void help_overview(void)
 	       "  sonde help COMMAND     what a command does, and its options\n"
 	       "  sonde --version        the version of this program\n\n"
 	       "Long options, and values that are one of a list, can be cut short as long as\n"
-	       "no other begins so; such values can be in any case: --coll dir, --clock V.\n\n"
+	       "no other begins so; such values can be in any case: --coll dir, --clock V.\n"
+	       "So can each item of a list of metrics, columns or events: -e cyc,page.\n\n"
 	       "To begin: sonde run ./your-program\n");
 }

@@ -81,23 +81,27 @@ static struct error *set_width(struct report_options *o, const char *value)
 /* A list of what a page carries. */
 static struct error *set_embed(struct report_options *o, const char *value)
 {
-	bool is_more = strcmp(value, "none") != 0;
+	static const char *const words[] = {"source", "asm", "none", NULL};
+	bool is_more = true, chosen[3] = {false};
 
-	o->has_embed = true;
-	o->embed_source = o->embed_asm = false;
 	for (const char *at = value; is_more;) {
-		struct str item = {at, strcspn(at, ",")};
+		size_t size = strcspn(at, ",");
+		char *item = xstrndup(at, size);
+		bool several;
+		const char *word = choice_named((struct choices)CHOICES(words), item, &several);
 
-		if (str_equal(item, STR("source")))
-			o->embed_source = true;
-		else if (str_equal(item, STR("asm")))
-			o->embed_asm = true;
-		else
+		free(item);
+		is_more = at[size] == ',';
+		/* "none" stands alone. */
+		if (word == NULL || (word == words[2] && (is_more || at != value)))
 			return error_new(ERROR_USAGE,
 				"expected source, asm, source,asm or none, not '%s'", value);
-		is_more = at[item.size] == ',';
-		at += item.size + 1;
+		chosen[CHOICE_OF(word, words)] = true;
+		at += size + 1;
 	}
+	o->has_embed = true;
+	o->embed_source = chosen[0];
+	o->embed_asm = chosen[1];
 	return NULL;
 }
 

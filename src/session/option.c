@@ -6,8 +6,8 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/abbreviation.h"
 #include "base/nearest.h"
 
 const char *choice_name(struct choices choices, size_t i)
@@ -39,55 +39,54 @@ int choice_find(const char *text, struct choices choices)
 	return (int)i;
 }
 
-/* Whether a choice begins with the text, in any case. */
-static bool choice_begins(const char *choice, const char *text)
+/* Whether text follows the choice. */
+static bool choice_has_text(const char *choice)
 {
-	size_t size = strlen(text);
+	return choice[strlen(choice) - 1] == ':';
+}
 
-	return size && strncasecmp(choice, text, size) == 0;
+/* The choice that is meant; NULL: none, or one of those in *a, which the caller deinits. */
+static const char *choice_offer_all(
+	struct choices choices, const char *text, struct abbreviation *a)
+{
+	const char *name, *best = NULL;
+
+	abbreviation_init(a, str_from(text));
+	for (size_t i = 0; (name = choice_name(choices, i)) != NULL; i++) {
+		if (choice_is(text, name))
+			return name;
+		if (!choice_has_text(name) && abbreviation_offer(a, str_from(name)))
+			best = name;
+	}
+	return abbreviation_found(a) ? best : NULL;
 }
 
 const char *choice_named(struct choices choices, const char *text, bool *several)
 {
-	const char *name, *same = NULL, *longer = NULL;
+	struct abbreviation a;
+	const char *name = choice_offer_all(choices, text, &a);
 
-	*several = false;
-	for (size_t i = 0; (name = choice_name(choices, i)) != NULL; i++) {
-		if (choice_is(text, name))
-			return name;
-		if (strcasecmp(name, text) == 0)
-			same = name;
-		if (!choice_begins(name, text) || name[strlen(name) - 1] == ':')
-			continue;
-		*several |= longer != NULL;
-		longer = name;
-	}
-	if (same)
-		*several = false;
-	return same ? same : *several ? NULL : longer;
+	*several = name == NULL && abbreviation_is_ambiguous(&a);
+	abbreviation_deinit(&a);
+	return name;
 }
 
-/* Adds ", NAME" to a list. */
-static void list_add(struct strbuf *list, const char *name)
-{
-	strbuf_printf(list, "%s%s", list->size ? ", " : "", name);
-}
-
-static struct error *invalid_choice(struct choices choices, const char *value, bool is_ambiguous)
+static struct error *invalid_choice(struct choices choices, const char *value)
 {
 	struct strbuf all = {0};
 	struct error *err;
 	struct nearest n;
 	const char *name;
+	bool needs_text = false;
 
 	nearest_init(&n, str_from(value));
 	for (size_t i = 0; (name = choice_name(choices, i)) != NULL; i++) {
 		nearest_offer(&n, str_from(name));
-		if (!is_ambiguous || choice_begins(name, value))
-			list_add(&all, name);
+		needs_text |= strcmp(name, value) == 0;
+		strbuf_printf(&all, "%s%s", all.size ? ", " : "", name);
 	}
-	if (is_ambiguous)
-		err = error_new(ERROR_USAGE, "ambiguous value '%s': it may be %s", value, all.data);
+	if (needs_text)
+		err = error_new(ERROR_USAGE, "expected text after '%s'", value);
 	else if (n.best.size)
 		err = error_new(ERROR_USAGE,
 			"invalid value '%s': expected one of %s; did you mean '%.*s'?", value,
@@ -101,18 +100,21 @@ static struct error *invalid_choice(struct choices choices, const char *value, b
 
 struct error *option_check(const struct option_row *row, const char **value)
 {
-	bool is_ambiguous;
-	const char *name;
+	struct abbreviation a;
+	struct error *err = NULL;
 
 	if (row->value != VALUE_CHOICE)
 		return NULL;
-	name = choice_named(row->choices, *value, &is_ambiguous);
-	if (name == NULL)
-		return invalid_choice(row->choices, *value, is_ambiguous);
-	/* What follows a colon belongs to the value. */
-	if (name[strlen(name) - 1] != ':')
+	const char *name = choice_offer_all(row->choices, *value, &a);
+	if (name == NULL && abbreviation_is_ambiguous(&a))
+		err = error_new(
+			ERROR_USAGE, "ambiguous value '%s': it may be %s", *value, a.names.data);
+	else if (name == NULL)
+		err = invalid_choice(row->choices, *value);
+	else if (!choice_has_text(name))
 		*value = name;
-	return NULL;
+	abbreviation_deinit(&a);
+	return err;
 }
 
 bool option_is_of(const struct option_row *rows, int id)

@@ -38,9 +38,8 @@ const char *choice_name(struct choices choices, size_t i);
  */
 bool choice_is(const char *text, const char *choice);
 /*
- * The choice that a text names: exactly, else in another case, else as the only one that begins
- * with it, in any case.  NULL: none, or several (*several).  A choice that ends
- * with a colon is named exactly.
+ * The choice that a text means (base/abbreviation.h).  NULL: none, or several (*several).  A choice
+ * that ends with a colon is named exactly.
  */
 const char *choice_named(struct choices choices, const char *text, bool *several);
 /* The index of text among the choices; it must be one of them, as option_check ensures. */

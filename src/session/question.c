@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/abbreviation.h"
 #include "base/nearest.h"
 #include "session/values.h"
 #include "view/brief.h"
@@ -346,77 +347,65 @@ static const char *level_of_sort(struct str name)
 	return NULL;
 }
 
-/* For a name that resembles no column: lists all columns; for the beginning of several, those. */
-static struct error *no_column(const struct question *o, const struct view *view, struct str name,
-	const char *option, bool is_ambiguous)
+/* For a name that resembles no column: lists all columns. */
+static struct error *no_column(
+	const struct question *o, const struct view *view, struct str name, const char *option)
 {
 	struct strbuf all = {0};
-	struct error *err;
 
 	for (enum column_id c = 0; c < COLUMN_COUNT; c++)
-		if (offers_column(o, view, c) &&
-			(!is_ambiguous || strncasecmp(columns[c].key, name.data, name.size) == 0))
+		if (offers_column(o, view, c))
 			strbuf_printf(&all, "%s%s", all.size ? ", " : "", columns[c].key);
-	if (is_ambiguous)
-		err = error_new(ERROR_USAGE, "%s: ambiguous column '%.*s': it may be %s", option,
-			STR_ARG(name), all.data);
-	else
-		err = error_new(ERROR_USAGE, "%s: view %s has no column '%.*s'; it has %s", option,
-			view->name, STR_ARG(name), all.data);
+	struct error *err = error_new(ERROR_USAGE, "%s: view %s has no column '%.*s'; it has %s",
+		option, view->name, STR_ARG(name), all.data);
 	strbuf_deinit(&all);
 	return err;
 }
 
-/*
- * The column whose name is meant, in another case or cut short (choice_named): COLUMN_COUNT: none;
- * *several: it may be any of several.
- */
-static enum column_id begun_column(
-	const struct question *o, const struct view *view, struct str name, bool *several)
+static struct error *wrong_column(const struct question *o, const struct view *view,
+	struct str name, const char *option, struct str nearest)
 {
-	const char *keys[COLUMN_COUNT + 1] = {NULL};
-	char *text = xstrndup(name.data, name.size);
-	enum column_id found = 0;
-	size_t count = 0;
-
-	for (enum column_id c = 0; c < COLUMN_COUNT; c++)
-		if (offers_column(o, view, c))
-			keys[count++] = columns[c].key;
-	const char *key = choice_named((struct choices)CHOICES(keys), text, several);
-
-	while (found < COLUMN_COUNT && columns[found].key != key)
-		found++;
-	free(text);
-	return found;
-}
-
-static struct error *find_column(const struct question *o, const struct view *view, struct str name,
-	const char *option, enum column_id *id)
-{
-	struct nearest n;
 	const char *level = level_of_sort(name);
-	bool several;
-	enum column_id begun = begun_column(o, view, name, &several);
 
-	nearest_init(&n, name);
-	for (enum column_id c = 0; c < COLUMN_COUNT; c++) {
-		if (!offers_column(o, view, c))
-			continue;
-		if (str_equal(str_from(columns[c].key), name) || (c == begun && level == NULL)) {
-			*id = c;
-			return NULL;
-		}
-		nearest_offer(&n, str_from(columns[c].key));
-	}
 	if (level && strcmp(option, "--sort") == 0)
 		return error_new(ERROR_USAGE,
 			"--sort: '%.*s' is not a column; for such rows, use --level %s",
 			STR_ARG(name), level);
-	if (n.best.size && !several)
+	if (nearest.size)
 		return error_new(ERROR_USAGE,
 			"%s: view %s has no column '%.*s'; did you mean '%.*s'?", option,
-			view->name, STR_ARG(name), STR_ARG(n.best));
-	return no_column(o, view, name, option, several);
+			view->name, STR_ARG(name), STR_ARG(nearest));
+	return no_column(o, view, name, option);
+}
+
+/* The column whose name is meant.  perf's words for levels are no abbreviations. */
+static struct error *find_column(const struct question *o, const struct view *view, struct str name,
+	const char *option, enum column_id *id)
+{
+	struct nearest n;
+	struct abbreviation a;
+	struct error *err = NULL;
+
+	nearest_init(&n, name);
+	abbreviation_init(&a, name);
+	for (enum column_id c = 0; c < COLUMN_COUNT; c++) {
+		struct str key = str_from(columns[c].key);
+
+		if (!offers_column(o, view, c))
+			continue;
+		nearest_offer(&n, key);
+		if (level_of_sort(name) && !str_equal(key, name))
+			continue;
+		if (abbreviation_offer(&a, key))
+			*id = c;
+	}
+	if (abbreviation_is_ambiguous(&a))
+		err = error_new(ERROR_USAGE, "%s: ambiguous column '%.*s': it may be %s", option,
+			STR_ARG(name), a.names.data);
+	else if (!abbreviation_found(&a))
+		err = wrong_column(o, view, name, option, n.best);
+	abbreviation_deinit(&a);
+	return err;
 }
 
 static bool has_id(const struct report_query *query, enum column_id id)

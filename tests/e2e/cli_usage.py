@@ -85,6 +85,11 @@ def test_beginnings():
 	assert "ambiguous value 't': it may be tree, threads" in one_line(sonde("report", "--view", "t"), 2)
 	assert "ambiguous column 'ex': it may be exclusive, exclusive_percent" in one_line(
 		sonde("report", "-", "--sort", "ex", "--view", "functions", input="a 1\n"), 2)
+	# Items of lists, and a word that text must follow.
+	assert "expected source, asm, source,asm or none, not 'so,none'" in one_line(
+		sonde("report", "-", "--format", "html", "--embed", "so,none", input="a 1\n"), 2)
+	assert "DEBUGINFOD_URLS" not in sonde("report", "-", "--embed", "A,sour", "--format", "csv", input="a 1\n").err
+	assert "expected text after 'label:'" in one_line(sonde("report", "-", "--roots", "label:", input="a 1\n"), 2)
 	# What perf calls so is not taken for the beginning of something else.
 	assert "perf's option" in one_line(sonde("record", "--count", "1", "true"), 125)
 

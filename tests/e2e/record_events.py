@@ -217,7 +217,7 @@ def test_the_list_and_wrong_names(folder):
 		assert re.search(rf"^  {name} +(yes|no|not you)\b", text, re.M), name
 	assert text == harness.check(harness.sonde("run", "-e", "help")).out
 	recording.needs_sampling()
-	for events, message in (("page-fault", "did you mean 'page-faults'"), ("task-clock", "time is always"),
+	for events, message in (("page-fualts", "did you mean 'page-faults'"), ("task-clock", "time is always"),
 			("page-faults:period=0", "a number from 1"), ("nonsense:no-such", "tracepoint")):
 		done = harness.sonde("record", "-e", events, "true")
 		assert done.status == 125 and message in done.err, done

@@ -78,6 +78,20 @@ TEST(sampling_is_read)
 	}
 }
 
+/* What perf calls so counts first, then a number, then what begins so. */
+TEST(names_are_cut_short)
+{
+	struct event_list list = list_of("page,CYC:period=3,Mig,idle-cycles-f,ref,ref-");
+	static const char *const names[] = {"page-faults", "cycles", "cpu-migrations",
+		"stalled-cycles-frontend", "ref", "ref-cycles"};
+
+	assert_int_equal(list.specs.count, ARRAY_SIZE(names));
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		assert_string_equal(list.specs.data[i].name.data, names[i]);
+	assert_int_equal(list.specs.data[1].period, 3);
+	event_list_deinit(&list);
+}
+
 TEST(lists_keep_their_order)
 {
 	struct event_list list = list_of("page-faults,cs:period=3,cycles");
@@ -100,12 +114,18 @@ TEST(errors_say_what_is_wrong)
 	static const struct {
 		const char *text, *message;
 	} rows[] = {
-		{"page-fault", "did you mean 'page-faults'"},
+		{"page-fualts", "did you mean 'page-faults'"},
 		{"instrutions", "did you mean 'instructions'"},
 		{"L1-dcache-load-mises", "did you mean 'L1-dcache-load-misses'"},
 		{"zzzzzzzz", "-e list shows them all"},
 		{"task-clock", "time is always recorded"},
 		{"cpu-time", "time is always recorded"},
+		{"task", "time is always recorded"},
+		{"blocked:u", "write 'blocked'"},
+		{"cyc:u", "write 'cyc'"},
+		{"cs,branch-l", "it may be branch-loads, branch-load-misses"},
+		{"cpu-c,cs", "ambiguous event 'cpu-c': it may be cpu-cycles, cpu-clock"},
+		{"b", "ambiguous event 'b'"},
 		{"", "no name"},
 		{"cycles,", "no name"},
 		{",cycles", "no name"},
@@ -157,12 +177,9 @@ TEST(the_table_agrees_with_itself)
 
 	assert_true(count > 40);
 	for (size_t i = 0; i < count; i++) {
-		struct event_name event = event_name_at(i), found;
+		struct event_name event = event_name_at(i);
 
-		assert_true(event_name_find(str_from(event.name), &found));
-		assert_string_equal(found.name, event.name);
-		assert_int_equal(found.type, event.type);
-		assert_int_equal(found.config, event.config);
+		assert_spec(event.name, event.name, event.type, event.config);
 		for (size_t k = 0; k < i; k++) {
 			struct event_name other = event_name_at(k);
 
@@ -176,6 +193,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_mean_what_perf_means),
 		cmocka_unit_test(sampling_is_read),
+		cmocka_unit_test(names_are_cut_short),
 		cmocka_unit_test(lists_keep_their_order),
 		cmocka_unit_test(errors_say_what_is_wrong),
 		cmocka_unit_test(tracepoints_are_never_paths),

@@ -21,6 +21,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/abbreviation.h"
 #include "base/compiler.h"
 #include "base/nearest.h"
 
@@ -145,26 +146,6 @@ struct event_name event_name_at(size_t i)
 
 	assert(found);
 	return event;
-}
-
-static bool same(struct str a, const char *b)
-{
-	return b && strlen(b) == a.size && strncasecmp(a.data, b, a.size) == 0;
-}
-
-bool event_name_find(struct str name, struct event_name *event)
-{
-	size_t count = event_name_count();
-
-	for (size_t i = 0; i < count; i++) {
-		struct event_name candidate = event_name_at(i);
-
-		if (same(name, candidate.name) || same(name, candidate.alias)) {
-			*event = candidate;
-			return true;
-		}
-	}
-	return false;
 }
 
 const char *event_name_nearest(struct str name, struct event_name *scratch)
@@ -354,16 +335,41 @@ static struct error *find_tracepoint(struct event_spec *spec)
 	return NULL;
 }
 
-/* Whether it is perf's name for time, which is always recorded. */
-static bool is_time(struct str name)
-{
-	static const char *const names[] = {
-		"cpu-clock", "task-clock", "cpu-time", "time", "real-time", "blocked-time"};
+/* perf's names for time, which is always recorded, and those of its metrics. */
+static const char *const times[] = {
+	"cpu-clock", "task-clock", "cpu-time", "time", "real-time", "blocked-time"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (str_equal(name, str_from(names[i])))
-			return true;
-	return false;
+/* What an abbreviation of an event's name means. */
+struct meant {
+	struct event_name event;
+	bool is_event, is_time;
+	struct strbuf several; /* it may be any of these, with ", " between them; else empty */
+};
+
+/* The caller deinits meant->several. */
+static void find_meant(struct str name, struct meant *meant)
+{
+	size_t count = event_name_count();
+	struct abbreviation a;
+
+	*meant = (struct meant){0};
+	abbreviation_init(&a, name);
+	for (size_t i = 0; i < count; i++) {
+		struct event_name event = event_name_at(i);
+
+		if (abbreviation_offer(&a, str_from(event.name)) ||
+			(event.alias && abbreviation_offer(&a, str_from(event.alias))))
+			meant->event = event;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++)
+		meant->is_time |= abbreviation_offer(&a, str_from(times[i]));
+	if (abbreviation_is_ambiguous(&a)) {
+		meant->several = a.names;
+		return;
+	}
+	meant->is_event = abbreviation_found(&a) && !meant->is_time;
+	meant->is_time &= abbreviation_found(&a);
+	abbreviation_deinit(&a);
 }
 
 static struct error *no_such_event(struct str name)
@@ -371,9 +377,6 @@ static struct error *no_such_event(struct str name)
 	struct event_name scratch;
 	const char *nearest = event_name_nearest(name, &scratch);
 
-	if (is_time(name))
-		return error_new(ERROR_USAGE, "'%.*s': time is always recorded; name what else",
-			STR_ARG(name));
 	if (nearest)
 		return error_new(ERROR_USAGE, "no event is called '%.*s'; did you mean '%s'?",
 			STR_ARG(name), nearest);
@@ -395,40 +398,58 @@ static bool parse_raw(struct str name, struct event_spec *spec)
 /* Whether the name is that of an event with perf's modifiers: cycles:u, cpu-clock:ppp. */
 static bool has_modifiers(struct str name, struct str *event)
 {
-	struct event_name known;
+	struct meant meant;
 	struct str modifiers = name;
 
 	*event = take_until(&modifiers, ':');
 	for (size_t i = 0; i < modifiers.size; i++)
 		if (memchr("ukhGHpPSDIWeb", modifiers.data[i], 13) == NULL)
 			return false;
-	return modifiers.size && (is_time(*event) || event_name_find(*event, &known));
+	if (modifiers.size == 0)
+		return false;
+	find_meant(*event, &meant);
+	strbuf_deinit(&meant.several);
+	return meant.is_event || meant.is_time;
+}
+
+static void set_event(struct arena *arena, const struct event_name *event, struct event_spec *spec)
+{
+	spec->name = arena_str(arena, str_from(event->name));
+	spec->kind = event->kind;
+	spec->type = event->type;
+	spec->config = event->config;
+	spec->in_kernel = event->in_kernel;
 }
 
 static struct error *find_event(struct arena *arena, struct str name, struct event_spec *spec)
 {
-	struct event_name event;
+	struct error *err = NULL;
+	struct meant meant;
 	struct str alone;
 
 	spec->name = arena_str(arena, name);
-	if (event_name_find(name, &event)) {
-		spec->name = arena_str(arena, str_from(event.name));
-		spec->kind = event.kind;
-		spec->type = event.type;
-		spec->config = event.config;
-		spec->in_kernel = event.in_kernel;
-		return NULL;
-	}
 	if (parse_raw(name, spec))
 		return NULL;
-	if (has_modifiers(name, &alone))
-		return error_new(ERROR_USAGE,
+	find_meant(name, &meant);
+	if (meant.is_event)
+		set_event(arena, &meant.event, spec);
+	else if (meant.is_time)
+		err = error_new(ERROR_USAGE, "'%.*s': time is always recorded; name what else",
+			STR_ARG(name));
+	else if (meant.several.size)
+		err = error_new(ERROR_USAGE, "ambiguous event '%.*s': it may be %s", STR_ARG(name),
+			meant.several.data);
+	else if (has_modifiers(name, &alone))
+		err = error_new(ERROR_USAGE,
 			"'%.*s': sonde's events have no modifiers: write '%.*s'; 'sonde report "
 			"--kernel none' leaves kernel frames out",
 			STR_ARG(name), STR_ARG(alone));
-	if (is_tracepoint(name))
-		return find_tracepoint(spec);
-	return no_such_event(name);
+	else if (is_tracepoint(name))
+		err = find_tracepoint(spec);
+	else
+		err = no_such_event(name);
+	strbuf_deinit(&meant.several);
+	return err;
 }
 
 static struct error *add_spec(struct event_list *list, const struct event_spec *spec)

@@ -51,8 +51,6 @@ struct event_name {
 size_t event_name_count(void);
 /* The i-th, i < event_name_count(). */
 struct event_name event_name_at(size_t i);
-/* The event with that name or alias, ignoring case; false: there is none. */
-bool event_name_find(struct str name, struct event_name *event);
 /* The most similar name; NULL: none is similar.  Static, or in scratch. */
 const char *event_name_nearest(struct str name, struct event_name *scratch);
 
