@@ -50,12 +50,13 @@ static void import_functions(struct import *im)
 	im->functions = ARENA_ARRAY(im->scratch, function_id, from->function_count);
 	for (uint32_t i = 0; i < from->function_count; i++) {
 		struct import_function as =
-			im->functions_as ? im->functions_as[i] : (struct import_function){from, i};
+			im->functions_as ? im->functions_as[i]
+					 : (struct import_function){.profile = from, .row = i};
 		const struct profile *p = as.profile;
 		const struct function *f = &p->functions[as.row];
 
 		im->functions[i] = builder_function_called(im->to,
-			builder_string(im->to, profile_string(p, f->name)),
+			builder_string(im->to, as.name.size ? as.name : profile_string(p, f->name)),
 			profile_string(p, f->aliases), import_object(im, p, f->object),
 			builder_string(im->to, profile_string(p, f->file)), f->line);
 	}

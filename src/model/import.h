@@ -18,6 +18,7 @@
 struct import_function {
 	const struct profile *profile;
 	uint32_t row;
+	struct str name; /* what to call it instead; empty: its own name */
 };
 
 /* Load objects of one profile that count as those of another. */

@@ -20,6 +20,7 @@ enum { NAMESAKES_MAX = 16 };
 struct key {
 	uint32_t name, module, file, file_base, line;
 	uint32_t function; /* the first that has this key */
+	struct str called; /* its name instead of the function's own; empty: none */
 	bool on_side[SIDES];
 	uint32_t partner; /* a key of the other side; NO_ID: none */
 };
@@ -31,7 +32,11 @@ struct matcher {
 	struct str_table words;
 	struct map key_of;
 	VEC(struct key) keys;
-	uint32_t *keys_of[SIDES]; /* [function] */
+	uint32_t *keys_of[SIDES];  /* [function] */
+	struct map builds[SIDES];  /* (base name, build ID) of load objects */
+	struct map modules[SIDES]; /* base names of those whose build ID is known */
+	struct map nameless;	   /* (name, base name of the load object) of new */
+	size_t twins;		   /* functions without the addresses in their names */
 };
 
 static struct str base_name(struct str path)
@@ -50,17 +55,139 @@ static struct str module_name(const struct matcher *m, const struct profile *p, 
 	return profile_module(p, object);
 }
 
-static struct key key_of_function(struct matcher *m, const struct profile *p, uint32_t row)
-{
-	const struct function *f = &p->functions[row];
-	struct str file = profile_string(p, f->file);
+/* ---- names with addresses ---- */
 
-	return (struct key){.name = str_table_intern(&m->words, profile_string(p, f->name)),
+enum same_build { BUILD_UNKNOWN, BUILD_SAME, BUILD_OTHER };
+
+static void add_builds(struct matcher *m, int side)
+{
+	const struct profile *p = m->profiles[side];
+
+	for (uint32_t i = 0; i < p->object_count; i++) {
+		struct str build = profile_string(p, p->objects[i].build_id);
+		uint32_t module = str_table_intern(&m->words, module_name(m, p, (object_id){i}));
+
+		if (build.size == 0)
+			continue;
+		map_put(&m->builds[side],
+			(uint64_t)module << 32 | str_table_intern(&m->words, build), 0, 0);
+		map_put(&m->modules[side], module, 0, 0);
+	}
+}
+
+/* Whether the other side has the same build of a function's load object. */
+static enum same_build build_of(struct matcher *m, int side, const struct function *f)
+{
+	const struct profile *p = m->profiles[side];
+	uint32_t none;
+
+	if (f->object.i == NO_ID)
+		return BUILD_UNKNOWN;
+	uint32_t module = str_table_intern(&m->words, module_name(m, p, f->object));
+	struct str build = profile_string(p, p->objects[f->object.i].build_id);
+	if (build.size == 0 || !map_get(&m->modules[1 - side], module, 0, &none))
+		return BUILD_UNKNOWN;
+	uint64_t both = (uint64_t)module << 32 | str_table_intern(&m->words, build);
+	return map_get(&m->builds[1 - side], both, 0, &none) ? BUILD_SAME : BUILD_OTHER;
+}
+
+static bool is_address(struct str text)
+{
+	if (text.size < 3 || !str_starts_with(text, STR("0x")))
+		return false;
+	for (size_t i = 2; i < text.size; i++)
+		if (!char_is_digit(text.data[i]) && (text.data[i] < 'a' || text.data[i] > 'f'))
+			return false;
+	return true;
+}
+
+/* The name without the address that tells it from others; empty: there is none in it. */
+static struct str plain_name(const struct profile *p, const struct function *f)
+{
+	struct str name = profile_string(p, f->name), aliases = profile_string(p, f->aliases);
+	const char *at = name.size ? memrchr(name.data, '@', name.size) : NULL;
+
+	if (at == NULL || f->file.i)
+		return STR("");
+	struct str plain = {name.data, (size_t)(at - name.data)};
+	if (!is_address((struct str){at + 1, name.size - plain.size - 1}))
+		return STR("");
+	/* A symbol may be called so. */
+	while (aliases.size)
+		if (str_equal(str_take_item(&aliases), plain))
+			return plain;
+	return STR("");
+}
+
+/* Whether it is called "[MODULE+0xSTART]". */
+static bool is_nameless(const struct profile *p, const struct function *f)
+{
+	struct str name = profile_string(p, f->name), module = profile_module(p, f->object);
+	size_t before = 1 + module.size + 1;
+
+	return name.size > before + 1 && name.data[0] == '[' && name.data[name.size - 1] == ']' &&
+	       str_starts_with((struct str){name.data + 1, name.size - 1}, module) &&
+	       name.data[before - 1] == '+' &&
+	       is_address((struct str){name.data + before, name.size - before - 1});
+}
+
+static void add_nameless(struct matcher *m)
+{
+	const struct profile *p = m->profiles[1];
+
+	for (uint32_t i = 0; i < p->function_count; i++)
+		if (is_nameless(p, &p->functions[i]))
+			map_put(&m->nameless,
+				str_table_intern(
+					&m->words, profile_string(p, p->functions[i].name)),
+				str_table_intern(
+					&m->words, module_name(m, p, p->functions[i].object)),
+				0);
+}
+
+/* Whether the new side has another build of that code, with a function at the same address. */
+static bool is_other_nameless(struct matcher *m, const struct function *f)
+{
+	const struct profile *p = m->profiles[0];
+	uint32_t none;
+
+	return is_nameless(p, f) && build_of(m, 0, f) == BUILD_OTHER &&
+	       map_get(&m->nameless, str_table_intern(&m->words, profile_string(p, f->name)),
+		       str_table_intern(&m->words, module_name(m, p, f->object)), &none);
+}
+
+/* What a function is called in the difference; empty: as it is. */
+static struct str name_between_builds(struct matcher *m, int side, const struct function *f)
+{
+	const struct profile *p = m->profiles[side];
+	struct str plain = plain_name(p, f);
+
+	if (plain.size && build_of(m, side, f) != BUILD_SAME)
+		return plain;
+	if (side == 0 && is_other_nameless(m, f)) {
+		struct str name = profile_string(p, f->name);
+
+		return str_from(arena_printf(m->scratch, "%.*s (old)", STR_ARG(name)));
+	}
+	return STR("");
+}
+
+/* ---- keys ---- */
+
+static struct key key_of_function(struct matcher *m, int side, uint32_t row)
+{
+	const struct profile *p = m->profiles[side];
+	const struct function *f = &p->functions[row];
+	struct str file = profile_string(p, f->file), called = name_between_builds(m, side, f);
+	struct str name = called.size ? called : profile_string(p, f->name);
+
+	return (struct key){.name = str_table_intern(&m->words, name),
 		.module = str_table_intern(&m->words, module_name(m, p, f->object)),
 		.file = str_table_intern(&m->words, file),
 		.file_base = str_table_intern(&m->words, base_name(file)),
 		.line = f->line,
 		.function = row,
+		.called = called,
 		.partner = NO_ID};
 }
 
@@ -70,7 +197,7 @@ static void add_side(struct matcher *m, int side)
 
 	m->keys_of[side] = ARENA_ARRAY(m->scratch, uint32_t, p->function_count);
 	for (uint32_t i = 0; i < p->function_count; i++) {
-		struct key key = key_of_function(m, p, i);
+		struct key key = key_of_function(m, side, i);
 		bool added;
 		uint32_t place = *map_at(&m->key_of, (uint64_t)key.name << 32 | key.module,
 			(uint64_t)key.file << 32 | key.line, (uint32_t)m->keys.count, &added);
@@ -79,6 +206,7 @@ static void add_side(struct matcher *m, int side)
 			vec_push(&m->keys, key);
 		m->keys.data[place].on_side[side] = true;
 		m->keys_of[side][i] = place;
+		m->twins += plain_name(p, &p->functions[i]).size && key.called.size;
 	}
 }
 
@@ -200,19 +328,20 @@ static struct import_function *functions_as(struct matcher *m, int side)
 	for (uint32_t i = 0; i < p->function_count; i++) {
 		const struct key *key = &m->keys.data[m->keys_of[side][i]];
 
-		as[i] = (struct import_function){p, i};
+		as[i] = (struct import_function){.profile = p, .row = i, .name = key->called};
 		if (key->partner == NO_ID)
 			continue;
 		const struct key *other = &m->keys.data[key->partner];
 		int more = known_facts(other) - known_facts(key);
 
 		if (more > 0 || (more == 0 && side == 0))
-			as[i] = (struct import_function){m->profiles[1 - side], other->function};
+			as[i] = (struct import_function){
+				m->profiles[1 - side], other->function, other->called};
 	}
 	return as;
 }
 
-void match_functions(const struct profile *old_profile, const struct profile *new_profile,
+size_t match_functions(const struct profile *old_profile, const struct profile *new_profile,
 	const uint32_t *objects_as, struct arena *scratch, struct import_function **as_old,
 	struct import_function **as_new)
 {
@@ -222,8 +351,11 @@ void match_functions(const struct profile *old_profile, const struct profile *ne
 
 	str_table_init(&m.words, scratch);
 	(void)str_table_intern(&m.words, STR(""));
-	add_side(&m, 0);
-	add_side(&m, 1);
+	for (int side = 0; side < SIDES; side++)
+		add_builds(&m, side);
+	add_nameless(&m);
+	for (int side = 0; side < SIDES; side++)
+		add_side(&m, side);
 	const uint32_t *order = order_by_name(&m);
 
 	for (size_t i = 0; i < m.keys.count;)
@@ -232,5 +364,11 @@ void match_functions(const struct profile *old_profile, const struct profile *ne
 	*as_new = functions_as(&m, 1);
 	vec_deinit(&m.keys);
 	map_deinit(&m.key_of);
+	map_deinit(&m.nameless);
+	for (int side = 0; side < SIDES; side++) {
+		map_deinit(&m.builds[side]);
+		map_deinit(&m.modules[side]);
+	}
 	str_table_deinit(&m.words);
+	return m.twins;
 }

@@ -28,9 +28,15 @@ uint32_t *match_objects(const struct profile *old_profile, const struct profile 
  * one side does not know.  If both sides know it and it differs, there is no match.  Load objects
  * that match_objects considers the same are the same here; objects_as: its result.
  *
- * as_old [old function], as_new [new function]: in scratch.
+ * Addresses in names mean nothing in another build.  Functions that only these distinguish
+ * (`step@0xSTART`) are one function, `step`, unless both sides have the same build of their load
+ * object.  Those without a name (`[MODULE+0xSTART]`) match nothing if both sides have another one;
+ * one with the same name is called "… (old)" then.
+ *
+ * as_old [old function], as_new [new function]: in scratch.  Returns how many functions of both
+ * sides count as one with others because of their addresses.
  */
-void match_functions(const struct profile *old_profile, const struct profile *new_profile,
+size_t match_functions(const struct profile *old_profile, const struct profile *new_profile,
 	const uint32_t *objects_as, struct arena *scratch, struct import_function **as_old,
 	struct import_function **as_new);
 

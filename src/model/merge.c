@@ -802,7 +802,13 @@ static void match_sides(struct merge *m)
 
 	m->objects_as = (struct import_objects){
 		old_profile, new_profile, match_objects(old_profile, new_profile, m->scratch)};
-	match_functions(old_profile, new_profile, m->objects_as.as, m->scratch, &as_old, &as_new);
+	size_t twins = match_functions(
+		old_profile, new_profile, m->objects_as.as, m->scratch, &as_old, &as_new);
+	if (twins)
+		builder_note(m->to, NOTE_INFO, twins,
+			"%zu function%s differ%s from others in address only, which another build "
+			"does not share; all of one name are compared as one function",
+			twins, twins == 1 ? "" : "s", twins == 1 ? "s" : "");
 	m->inputs[0].functions_as = as_old;
 	m->inputs[1].functions_as = as_new;
 }

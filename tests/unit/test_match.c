@@ -110,6 +110,50 @@ TEST(of_several_none_is_chosen)
 	EXPECT(two, names, "--", "-");
 }
 
+/* Two functions `step` and one without a name in a build of a program. */
+static struct profile *profile_of_build(const char *build_id)
+{
+	static const char *const names[] = {"step@0x10", "step@0x20", "step@0x30", "[a+0x40]"};
+	struct builder *b = builder_create();
+	struct profile *p;
+
+	(void)builder_metric(b, STR("samples"), STR("count"));
+	object_id object = builder_object(b, STR("/bin/a"), str_from(build_id), OBJECT_USER);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		/* One symbol has such a name itself. */
+		(void)builder_function_called(b, builder_string(b, str_from(names[i])),
+			i < 2 ? (struct str){"step", 5} : STR(""), object, (string_id){0}, 0);
+	assert_null(builder_finish(b, &p));
+	return p;
+}
+
+/* The names by which old functions go, if these are not their own. */
+static void expect_called(const char *old, const char *new, size_t twins, const char *wanted)
+{
+	struct arena *arena = arena_create();
+	struct profile *p = profile_of_build(old), *q = profile_of_build(new);
+	struct import_function *of_old, *of_new;
+	struct strbuf got = {0};
+
+	assert_int_equal(
+		match_functions(p, q, match_objects(p, q, arena), arena, &of_old, &of_new), twins);
+	for (size_t i = 0; i < p->function_count; i++)
+		strbuf_printf(&got, "%.*s;", STR_ARG(of_old[i].name));
+	assert_string_equal(got.data, wanted);
+	strbuf_deinit(&got);
+	profile_destroy(p);
+	profile_destroy(q);
+	arena_destroy(arena);
+}
+
+TEST(addresses_are_of_one_build)
+{
+	expect_called("a1", "a1", 0, ";;;;");
+	expect_called("a1", "b2", 4, "step;step;;[a+0x40] (old);");
+	expect_called("a1", "", 4, "step;step;;;");
+	expect_called("", "", 4, "step;step;;;");
+}
+
 /* A program is built under another name; its library stays. */
 TEST(one_program_under_two_names_is_one)
 {
@@ -142,6 +186,7 @@ int main(void)
 		cmocka_unit_test(names_are_enough_where_one_side_has_no_more),
 		cmocka_unit_test(what_differs_is_not_the_same),
 		cmocka_unit_test(of_several_none_is_chosen),
+		cmocka_unit_test(addresses_are_of_one_build),
 		cmocka_unit_test(one_program_under_two_names_is_one),
 		cmocka_unit_test(programs_that_differ_are_not_one),
 	};
