@@ -249,6 +249,32 @@ def test_jitdump_with_unwind_information_recorded_by_perf(folder):
 
 
 @harness.takes_long
+def test_perf_map_of_another_time(folder):
+	"""A perf.data file names a process's number, and a map in /tmp may be another process's."""
+	if not shutil.which("perf"):
+		raise harness.Skip("there is no perf")
+	program = recording.program(folder, "jit")
+	for clock in [], ["-k", "mono"]:
+		path = folder / f"{len(clock)}.data"
+		before = set(pathlib.Path("/tmp").glob("perf-*.map"))
+		if harness.run("perf", "record", "-q", "-e", "cpu-clock:u", "-F", "199", "-g", *clock, "-o", path, program, "map",
+				harness.work(200), cwd=folder).status != 0:
+			raise harness.Skip("perf record fails here")
+		ours = [m for m in set(pathlib.Path("/tmp").glob("perf-*.map")) - before if "jit_" in m.read_text(errors="replace")]
+		written = ours[0].stat().st_mtime
+		try:
+			for age, word in (0, ""), (-300, "older than"), (3600, "after its process ended"):
+				os.utime(ours[0], (written + age, written + age))
+				r = recording.Recording(path)
+				notes = [note["text"] for note in r.notes if "perf map" in note["text"]]
+				assert len(notes) == bool(word) and word in "".join(notes), (age, notes)
+				assert bool(word) != any("jit_" in frame for frames, _ in r.stacks for frame in frames)
+		finally:
+			for left in ours:
+				left.unlink()
+
+
+@harness.takes_long
 def test_node_with_unwind_information(folder):
 	"""Most code of V8 comes with records that have no entries; they are none that are bad."""
 	r = record_node(folder, "--perf-prof", "--perf-prof-unwinding-info")

@@ -10,6 +10,7 @@
 void perf_data_jit_init(struct perf_data_jit *j, const struct perf_data_file *file)
 {
 	*j = (struct perf_data_jit){.file = file, .demangler = demangler_create()};
+	perf_data_maps_init(&j->maps, file);
 }
 
 void perf_data_jit_deinit(struct perf_data_jit *j)
@@ -21,6 +22,7 @@ void perf_data_jit_deinit(struct perf_data_jit *j)
 	}
 	vec_deinit(&j->codes);
 	map_deinit(&j->by_pid);
+	perf_data_maps_deinit(&j->maps);
 	demangler_destroy(j->demangler);
 }
 
@@ -91,30 +93,43 @@ uint32_t perf_data_jit_epoch(const struct perf_data_jit *j, uint32_t code, uint6
 /* ---- names ---- */
 
 /* A map next to the perf.data file may belong to the owner of that file. */
-static void try_map(const struct perf_data_jit *j, struct perf_data_jit_code *code, char *path)
+static void try_map(struct perf_data_jit *j, struct perf_data_jit_code *code, const char *path,
+	enum perf_data_map_place place)
 {
 	struct stat st;
+	uint32_t uid = j->file->input.path && stat(j->file->input.path, &st) == 0 ? st.st_uid : 0;
 
-	if (path && code->map == NULL) {
-		uint32_t uid =
-			j->file->input.path && stat(j->file->input.path, &st) == 0 ? st.st_uid : 0;
-		struct error *err = perfmap_open_file(path, uid, &code->map);
+	if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode) ||
+		!perf_data_maps_believe(&j->maps, code->pid, place, &st))
+		return;
+	struct error *err = perfmap_open_file(path, uid, &code->map);
 
-		if (err)
-			code->map = NULL;
-		error_destroy(err);
-	}
-	free(path);
+	if (err)
+		code->map = NULL;
+	error_destroy(err);
 }
 
-static void find_map(const struct perf_data_jit *j, struct perf_data_jit_code *code)
+static bool is_same_file(const char *a, const char *b)
 {
-	char name[64];
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static void find_map(struct perf_data_jit *j, struct perf_data_jit_code *code)
+{
+	char name[64], in_tmp[80];
 
 	code->is_map_tried = true;
 	snprintf(name, sizeof(name), "perf-%" PRId64 ".map", code->pid);
-	try_map(j, code, perf_data_beside(j->file, str_from(name)));
-	try_map(j, code, xasprintf("/tmp/%s", name));
+	snprintf(in_tmp, sizeof(in_tmp), "/tmp/%s", name);
+	char *beside = perf_data_beside(j->file, str_from(name));
+
+	if (beside && !is_same_file(beside, in_tmp))
+		try_map(j, code, beside, PERF_DATA_MAP_BESIDE);
+	if (code->map == NULL)
+		try_map(j, code, in_tmp, PERF_DATA_MAP_IN_TMP);
+	free(beside);
 }
 
 bool perf_data_jit_find(struct perf_data_jit *j, uint32_t code, uint64_t va, uint64_t time_ns,

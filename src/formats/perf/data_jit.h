@@ -17,6 +17,7 @@
 #include "base/vec.h"
 #include "obj/demangle.h"
 #include "formats/perf/data_file.h"
+#include "formats/perf/data_maps.h"
 #include "perfstream/jit.h"
 
 struct perfmap;
@@ -33,6 +34,7 @@ struct perf_data_jit_code {
 struct perf_data_jit {
 	const struct perf_data_file *file;
 	struct demangler *demangler;
+	struct perf_data_maps maps;
 	struct map by_pid; /* to indexes in codes */
 	VEC(struct perf_data_jit_code) codes;
 };

@@ -81,6 +81,33 @@ static void note_losses(struct perf_data *p)
 	note(p, &guesses, p->stacks.guesses);
 }
 
+static void note_maps(struct perf_data *p)
+{
+	static const struct trouble beliefs[PERF_DATA_MAP_BELIEF_COUNT] = {
+		[PERF_DATA_MAP_LATE] = {NOTE_INFO,
+			"a perf map was changed after the recording: its names are wrong if "
+			"another "
+			"process has had the same number since",
+			"perf maps were changed after the recording: their names are wrong if "
+			"other processes have had the same numbers since"},
+		[PERF_DATA_MAP_OLD] = {NOTE_NO_SYMBOLS,
+			"a perf map was not believed: it is older than its process",
+			"perf maps were not believed: they are older than their processes"},
+		[PERF_DATA_MAP_NEWER] = {NOTE_NO_SYMBOLS,
+			"a perf map was not believed: it was changed after its process ended",
+			"perf maps were not believed: they were changed after their processes "
+			"ended"},
+		[PERF_DATA_MAP_FOREIGN] = {NOTE_NO_SYMBOLS,
+			"a perf map in /tmp was not believed: the recording is of another machine; "
+			"put that machine's map next to the perf.data file",
+			"perf maps in /tmp were not believed: the recording is of another machine; "
+			"put that machine's maps next to the perf.data file"},
+	};
+
+	for (size_t i = PERF_DATA_MAP_GOOD + 1; i < PERF_DATA_MAP_BELIEF_COUNT; i++)
+		note(p, &beliefs[i], p->jit.maps.counts[i]);
+}
+
 static void note_damage(struct perf_data *p)
 {
 	const struct perf_data_file *file = &p->file;
@@ -218,6 +245,7 @@ static void set_stats(struct perf_data *p)
 void perf_data_say(struct perf_data *p)
 {
 	note_losses(p);
+	note_maps(p);
 	note_damage(p);
 	note_unknown(p);
 	note_hardware(p);
