@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "../profile_checks.h"
 #include "../read_profile.h"
 #include "../unit.h"
 #include "../writer_text.h"
@@ -147,6 +148,43 @@ TEST(dtrace)
 	profile_destroy(p);
 }
 
+/* Histograms are no counts, whatever their lines look like. */
+TEST(histograms_are_left_out)
+{
+	struct profile *p = read_text(
+		"@us[\n    f+1\n    main+2\n]: \n[0]                    3 |@@@@@    |\n"
+		"[4, 8)                 2 |@@@      |\n[1K, 2K)               9 |@@@@@@@@@|\n"
+		"(..., 0)               1 |@        |\n\n"
+		"@us[\n    g+1\n, bash]:\n[8, 16)  7 |@@|\n\n@all: \n[1]  5 |@@|\n"
+		"@by[bash]: \n[1]  5 |@@|\n@n[\n    f+1\n]: 4\n");
+
+	expect_metric(p, "n", "f 4\n");
+	assert_int_equal(p->metric_count, 1);
+	expect_note(p, NOTE_LOST, 2, "histograms");
+	expect_note(p, NOTE_INFO, 2, "without stacks");
+	assert_int_equal(p->note_count, 2);
+	profile_destroy(p);
+	p = read_text(
+		"              libc.so.1`read+0x15\n              a.out`main+0x2\n\n"
+		"           value  ------------- Distribution ------------- count    \n"
+		"            < 0 |                                         0        \n"
+		"            512 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@            12       \n"
+		"         >= 1000 |                                        0        \n\n"
+		"              a.out`g+0x1\n              a.out`main+0x2\n             6\n\n");
+	expect_metric(p, "samples", "a.out`main;a.out`g 6\n");
+	expect_note(p, NOTE_LOST, 1, "histogram");
+	assert_int_equal(p->note_count, 1);
+	profile_destroy(p);
+	p = read_profile(
+		STR("    f+0x1\n    5\n\n"
+		    "     usecs               : count     distribution\n"
+		    "         0 -> 1          : 8        |*****     |\n"
+		    "         2 -> 3          : 9        |******    |\n\n    g+0x1\n    7\n"),
+		"test.txt", "stack-counts");
+	expect_metric(p, "samples", "f 5\ng 7\n");
+	profile_destroy(p);
+}
+
 TEST(damage)
 {
 	struct profile *p = read_text("@[\n    f+1\n]: 1\n@[\n    g+1\n]: x\n@[\n    h+1\nodd\n"
@@ -185,6 +223,7 @@ int main(void)
 		cmocka_unit_test(bpftrace_maps),
 		cmocka_unit_test(bcc),
 		cmocka_unit_test(dtrace),
+		cmocka_unit_test(histograms_are_left_out),
 		cmocka_unit_test(damage),
 	};
 

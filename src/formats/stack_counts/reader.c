@@ -52,9 +52,11 @@ struct stack_counts {
 	struct map map_of;
 	VEC(struct row) rows;
 	bool has_threads, are_microseconds;
+	bool in_histogram; /* its lines follow */
 	uint64_t line_number, good;
 	struct bad_lines bad;
 	uint64_t without_stack; /* entries of other maps */
+	uint64_t histograms;	/* of stacks */
 	uint64_t cut;		/* stacks with too many frames */
 };
 
@@ -138,6 +140,40 @@ static bool is_probe(struct str line)
 		return false;
 	word = text_take_word(&line);
 	return text_contains(word, ":") && str_trim(line).size == 0;
+}
+
+/* ---- histograms ---- */
+
+/* What DTrace's quantize() and the histograms of bcc print above their lines. */
+static bool is_histogram_head(struct str text)
+{
+	return (str_starts_with(text, STR("value ")) && str_ends_with(text, STR(" count")) &&
+		       text_contains(text, "- Distribution -")) ||
+	       (str_ends_with(text, STR(" distribution")) && text_contains(text, " : count "));
+}
+
+/*
+ * A line of a histogram: "[4, 8)  2 |@@  |" of bpftrace, "4 |@@@@   2" and ">= 100 |  0" of DTrace,
+ * "4 -> 7 : 2 |**  |" of bcc.
+ */
+static bool is_bucket(struct str text)
+{
+	const char *bar = text.size ? memchr(text.data, '|', text.size) : NULL;
+	size_t at = bar ? (size_t)(bar - text.data) : 0;
+
+	if (at == 0 || text.data[at - 1] != ' ')
+		return false;
+	if (text.data[text.size - 1] == '|')
+		return text.data[0] == '[' || text.data[0] == '(' ||
+		       text_contains((struct str){text.data, at}, " -> ");
+	/* Bars, and the count. */
+	size_t i = at + 1;
+	while (i < text.size && (text.data[i] == '@' || text_is_blank(text.data[i])))
+		i++;
+	for (size_t k = i; k < text.size; k++)
+		if (!char_is_digit(text.data[k]) && text.data[k] != '-')
+			return false;
+	return i < text.size;
 }
 
 /* ---- frames ---- */
@@ -316,9 +352,15 @@ static void close_entry(struct stack_counts *s, int64_t value)
 
 /* ---- bpftrace ---- */
 
-/* Finds "]: VALUE" at the end of a line; false: the line has none. */
+/* Finds "]: VALUE" at the end of a line, or "]:" of a histogram; false: the line has none. */
 static bool find_close(struct str line, size_t *at)
 {
+	struct str text = str_trim(line);
+
+	if (str_ends_with(text, STR("]:"))) {
+		*at = (size_t)(text.data - line.data) + text.size - 2;
+		return true;
+	}
 	for (size_t i = line.size; i-- > 2;)
 		if (memcmp(line.data + i - 2, "]: ", 3) == 0) {
 			*at = i - 2;
@@ -344,14 +386,28 @@ static bool open_bracket(struct stack_counts *s, struct str line)
 	size_t at = open ? (size_t)(open - line.data) : line.size, close;
 
 	if (find_close(line, &close) || open == NULL) {
+		struct str text = str_trim(line);
+
 		s->without_stack++;
-		return open || text_contains(line, ": ");
+		s->in_histogram = text.data[text.size - 1] == ':';
+		return open || s->in_histogram || text_contains(line, ": ");
 	}
 	entry_clear(&s->entry);
 	s->entry.is_bracketed = true;
 	s->entry.map = (struct str){line.data + 1, at - 1};
 	add_keys(&s->entry, (struct str){open + 1, line.size - at - 1});
 	return true;
+}
+
+/* The value of the entry is a histogram. */
+static void begin_histogram(struct stack_counts *s)
+{
+	s->in_histogram = true;
+	if (s->entry.frames.count)
+		s->histograms++;
+	else
+		s->without_stack++;
+	entry_clear(&s->entry);
 }
 
 static bool read_bracketed(struct stack_counts *s, struct str line)
@@ -372,7 +428,12 @@ static bool read_bracketed(struct stack_counts *s, struct str line)
 		return is_key;
 	}
 	add_keys(&s->entry, (struct str){line.data, close});
-	if (take_value((struct str){line.data + close + 3, line.size - close - 3}, &value)) {
+	struct str text = str_trim((struct str){line.data + close + 2, line.size - close - 2});
+	if (text.size == 0) {
+		begin_histogram(s);
+		return true;
+	}
+	if (take_value(text, &value)) {
 		close_entry(s, value);
 		return true;
 	}
@@ -431,6 +492,10 @@ static bool read_indented(struct stack_counts *s, struct str line, struct str re
 
 	if (take_signed(text, &value))
 		return read_number(s, value, rest);
+	if (is_histogram_head(text)) {
+		begin_histogram(s);
+		return true;
+	}
 	if (is_probe(text) || str_equal(text, STR("--")))
 		return true;
 	if (s->entry.frames.count && take_last_number(&text, &value)) {
@@ -447,6 +512,9 @@ static bool read_indented(struct stack_counts *s, struct str line, struct str re
 /* Whether the line is understood; rest: the text after it. */
 static bool read_line(struct stack_counts *s, struct str line, struct str rest)
 {
+	s->in_histogram &= is_bucket(str_trim(line));
+	if (s->in_histogram)
+		return true;
 	if (s->entry.is_bracketed)
 		return read_bracketed(s, line);
 	if (line.data[0] == '@')
@@ -541,6 +609,11 @@ static struct error *finish(struct stack_counts *s, const struct reader_input *i
 {
 	size_t maps = maps_max(s, input->size);
 
+	if (s->rows.count == 0 && s->histograms)
+		return error_new(ERROR_INPUT,
+			"%s: its stacks have histograms, which sonde does not read, and no counts: "
+			"use count() or sum()",
+			input->name);
 	if (s->rows.count == 0)
 		return error_new(ERROR_INPUT, "%s: contains no stack with a count", input->name);
 	struct error *err = bad_lines_refuse(&s->bad, s->good, input->name, "stacks with counts");
@@ -550,6 +623,9 @@ static struct error *finish(struct stack_counts *s, const struct reader_input *i
 	add_rows(s, maps);
 	bad_lines_note(&s->bad, s->builder);
 	cut_stacks_note(s->builder, s->cut);
+	counted_note(s->builder, NOTE_LOST, s->histograms,
+		"a stack was left out: its value is a histogram, which sonde does not read",
+		"stacks were left out: their values are histograms, which sonde does not read");
 	counted_note(s->builder, NOTE_INFO, s->without_stack,
 		"a value of a map without stacks was skipped",
 		"values of maps without stacks were skipped");
@@ -574,6 +650,7 @@ static struct error *stack_counts_read(const struct reader_input *input, struct 
 
 /* What the lines at the start look like. */
 struct looks {
+	bool in_histogram;
 	unsigned int entries, frames, others;
 	bool is_bracketed, has_brackets;
 	unsigned int pending; /* frames since the last entry */
@@ -585,6 +662,10 @@ static void look_at(struct looks *looks, struct str line)
 	int64_t value;
 	size_t close;
 
+	looks->in_histogram &= is_bucket(text);
+	if (looks->in_histogram)
+		return;
+	looks->in_histogram = is_histogram_head(text) || text.data[text.size - 1] == ':';
 	if (looks->is_bracketed && !indent_of(line) && find_close(line, &close)) {
 		looks->has_brackets |= looks->pending > 0;
 		looks->is_bracketed = false;
@@ -598,6 +679,9 @@ static void look_at(struct looks *looks, struct str line)
 		looks->others += !is_message(line);
 	} else if (take_signed(text, &value) ||
 		   (looks->pending && take_last_number(&text, &value))) {
+		looks->entries += looks->pending > 0;
+		looks->pending = 0;
+	} else if (is_histogram_head(text)) {
 		looks->entries += looks->pending > 0;
 		looks->pending = 0;
 	} else if (!is_probe(text)) {
