@@ -4,6 +4,7 @@
  */
 
 #include "../random_profile.h"
+#include "../read_profile.h"
 #include "../unit.h"
 #include "../writer_text.h"
 #include "analysis/functions.h"
@@ -254,11 +255,26 @@ TEST(every_kind_of_line_is_read_alike)
 				strbuf_add(&text, str_from(ANY(&r, numbers)));
 			strbuf_add(&text, str_from(ANY(&r, ends)));
 		}
-		strbuf_add(&text, STR("1 1\n"));
+		/* Most lines must be good. */
+		for (int i = 0; i < 300; i++)
+			strbuf_add(&text, STR("1 1\n"));
 		/* read_text reads it in both ways, and compares. */
 		profile_destroy(read_text(text.data));
 		strbuf_deinit(&text);
 	}
+}
+
+TEST(mostly_malformed_texts_are_refused)
+{
+	struct profile *p = read_text("events: Ir\nfn=f\n1 5\n1 x\n2 y\n3 z\n");
+	struct profile *none = NULL;
+
+	assert_int_equal(p->total[0], 5);
+	assert_true(has_note(p, NOTE_BAD_RECORD, "lines 4, 5, 6"));
+	profile_destroy(p);
+	expect_refusal_of(try_read("events: Ir\nfn=f\n1 5\n1 x\n2 y\n3 z\nodd\n", &none),
+		ERROR_INPUT, "line 4 is malformed, as are 4 of its 7 lines: not a callgrind file");
+	assert_null(none);
 }
 
 TEST(units_and_formulas_make_metrics)
@@ -472,6 +488,7 @@ int main(void)
 		cmocka_unit_test(places_are_found_in_any_order),
 		cmocka_unit_test(ids_are_of_three_spaces),
 		cmocka_unit_test(every_kind_of_line_is_read_alike),
+		cmocka_unit_test(mostly_malformed_texts_are_refused),
 		cmocka_unit_test(units_and_formulas_make_metrics),
 		cmocka_unit_test(parts_are_summed_and_checked),
 		cmocka_unit_test(functions_without_names_have_modules),

@@ -108,7 +108,7 @@ TEST(bad_lines)
 			  "+ 77\n- 0\n- 0\nnonsense\nc 5\nc 4\n+ 0");
 
 	expect_folded(p, "allocations", "main 2\n");
-	assert_true(has_note_of(p, NOTE_BAD_RECORD, "the first is line 5"));
+	assert_true(has_note_of(p, NOTE_BAD_RECORD, "lines 5, 7, 9, 11, 12, 14"));
 	assert_true(has_note_of(p, NOTE_INCOMPLETE, "cut off"));
 	profile_destroy(p);
 }
@@ -120,6 +120,8 @@ TEST(refusals)
 	expect_error("v 10400 3\nX prog\n", ERROR_INPUT, "no allocation");
 	expect_error("v 10400 3\nX prog\na 7fffffffffffffff 0\n+ 0\n+ 0\n+ 0\n", ERROR_INPUT,
 		"exceeds 64 bits");
+	expect_error("v 10400 3\nX prog\na 1 0\n+ 0\nq\nthis\nis\nnothing\nof it\n", ERROR_INPUT,
+		"line 5 is malformed, as are 5 of its 9 lines: not a recording of heaptrack");
 }
 
 int main(void)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "../profile_checks.h"
+#include "../read_profile.h"
 #include "../unit.h"
 #include "../writer_text.h"
 #include "base/alloc.h"
@@ -135,6 +136,30 @@ TEST(refuses)
 	}
 }
 
+TEST(mostly_malformed_texts_are_refused)
+{
+	static const struct {
+		const char *text, *from, *part;
+	} rows[] = {
+		{"heap profile: 1: 2 [1: 2] @ heapprofile\n1: 2 [1: 2] @ 0x1\nx\n\n1: y @ 2\n",
+			"heap-text",
+			"line 3 is malformed, as are 2 of its 3 lines: not a heap profile"},
+		{"heap_v2/5\n@ 0x1\nt*: 1: 2 [0: 0]\nt*: x\nt*: 1\nt*: 1:\n", "heap-text",
+			"line 4 is malformed, as are 3 of its 5 lines: not a heap profile"},
+		{"--- contention:\nsampling period=1\n4 2 @ 0x1\n4 @ 2\n-4 2 @ 0x1\n",
+			"contention-text",
+			"line 4 is malformed, as are 2 of its 3 lines: not a contention profile"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct profile *p = NULL;
+
+		expect_refusal_of(try_profile(str_from(rows[i].text), "test.txt", rows[i].from, &p),
+			ERROR_INPUT, rows[i].part);
+		assert_null(p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +169,7 @@ int main(void)
 		cmocka_unit_test(heap_of_jemalloc),
 		cmocka_unit_test(contention),
 		cmocka_unit_test(refuses),
+		cmocka_unit_test(mostly_malformed_texts_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

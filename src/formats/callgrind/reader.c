@@ -903,7 +903,9 @@ static struct error *check(const struct callgrind *c)
 		return error_new(ERROR_INPUT,
 			"%s: no valid cost line (the first malformed line is %llu)", name,
 			(unsigned long long)c->bad.told[0]);
-	return NULL;
+	return bad_lines_refuse(&c->bad,
+		c->line_number > c->bad.count ? c->line_number - c->bad.count : 0, name,
+		"a callgrind file");
 }
 
 static struct error *read_lines(struct callgrind *c)

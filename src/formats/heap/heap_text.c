@@ -37,7 +37,7 @@ struct heap_text {
 	bool has_all;  /* in the header, the figures in brackets differ from those before them */
 	uint64_t rate; /* average bytes per sample; 0 or 1: every allocation is recorded */
 	uint64_t line_number;
-	uint64_t rows;
+	uint64_t good, rows;
 };
 
 /* ---- numbers ---- */
@@ -155,7 +155,7 @@ static void add_row(struct heap_text *h, struct heap_row row)
 	label_size(h, &raw);
 }
 
-static bool is_good(const struct heap_row *row)
+static bool is_sum(const struct heap_row *row)
 {
 	return (row->objects || row->bytes == 0) && (row->all_objects || row->all_bytes == 0);
 }
@@ -180,7 +180,7 @@ static bool read_line(struct heap_text *h, struct str line, bool is_first_pass)
 	 */
 	if (h->is_jemalloc && (!text_take(&line, STR("t*:")) || h->stacks.vas.count == 0))
 		return str_starts_with(line, STR("t")) || h->stacks.vas.count == 0;
-	if (!take_row(&line, &row) || !is_good(&row))
+	if (!take_row(&line, &row) || !is_sum(&row))
 		return false;
 	text_skip_blanks(&line);
 	if (!h->is_jemalloc && !text_take(&line, STR("@")))
@@ -207,7 +207,10 @@ static void read_lines(struct heap_text *h, struct str text, bool is_first_pass)
 			return;
 		if (line.size == 0 || line.data[0] == '#')
 			continue;
-		if (!read_line(h, line, is_first_pass) && is_first_pass)
+		bool is_good = read_line(h, line, is_first_pass);
+		if (is_first_pass && is_good)
+			h->good++;
+		else if (is_first_pass)
 			bad_lines_add(&h->bad, h->line_number);
 	}
 }
@@ -264,7 +267,7 @@ static struct error *read_all(
 			(unsigned long long)h->rate);
 	if (h->rows == 0 && h->bad.count)
 		return error_input(input->name, 0, "it has no line about allocations");
-	return NULL;
+	return bad_lines_refuse(&h->bad, h->good, input->name, "a heap profile");
 }
 
 static struct error *heap_read(const struct reader_input *input, struct builder *builder)

@@ -165,11 +165,12 @@ struct heaptrack {
 	VEC(struct cost) costs;
 	uint32_t last; /* the allocation made last, if nothing was freed since; NO_ID: none */
 	uint64_t time_ms;
-	uint64_t heap, peak, peak_ms;	      /* bytes allocated now; the maximum, and its time */
-	uint64_t allocated, freed;	      /* total bytes: bounds of all sums */
-	uint64_t events, peak_event;	      /* + and - so far; the number at the peak */
-	uint64_t suppressed;		      /* bytes of suppressed leaks */
-	uint64_t bad, first_bad, line_number; /* lines */
+	uint64_t heap, peak, peak_ms; /* bytes allocated now; the maximum, and its time */
+	uint64_t allocated, freed;    /* total bytes: bounds of all sums */
+	uint64_t events, peak_event;  /* + and - so far; the number at the peak */
+	uint64_t suppressed;	      /* bytes of suppressed leaks */
+	struct bad_lines bad;
+	uint64_t line_number;
 	bool is_raw, overflows, is_debuggee_known;
 };
 
@@ -504,11 +505,8 @@ static void read_lines(struct heaptrack *h)
 	while (text.size && !h->is_raw && !h->overflows) {
 		struct str line = str_take_line(&text);
 		h->line_number++;
-		if (line.size == 0 || read_line(h, line.data[0], rest_of(line)))
-			continue;
-		if (h->bad == 0)
-			h->first_bad = h->line_number;
-		h->bad++;
+		if (line.size && !read_line(h, line.data[0], rest_of(line)))
+			bad_lines_add(&h->bad, h->line_number);
 	}
 }
 
@@ -589,11 +587,7 @@ static void add_notes(struct heaptrack *h)
 	counted_note(h->builder, NOTE_BAD_RECORD, h->suppressions.over,
 		"a suppression was left out: there are too many",
 		"suppressions were left out: there are too many");
-	if (h->bad)
-		builder_note(h->builder, NOTE_BAD_RECORD, h->bad, "%s line %llu",
-			h->bad == 1 ? "a line is malformed and was skipped:"
-				    : "lines are malformed and were skipped, the first is",
-			(unsigned long long)h->first_bad);
+	bad_lines_note(&h->bad, h->builder);
 	if (h->input->size && h->input->data[h->input->size - 1] != '\n')
 		builder_note(h->builder, NOTE_INCOMPLETE, 1, "the last line is cut off");
 }
@@ -633,6 +627,10 @@ static struct error *build(struct heaptrack *h)
 			h->input->name);
 	if (h->costs.count == 0)
 		return error_new(ERROR_INPUT, "%s: contains no allocation", h->input->name);
+	struct error *err = bad_lines_refuse(
+		&h->bad, h->line_number - h->bad.count, h->input->name, "a recording of heaptrack");
+	if (err)
+		return err;
 	find_peaks(h);
 	suppress_leaks(h);
 	free_tables(h);

@@ -165,7 +165,7 @@ static struct error *read_all(
 			"for ns");
 	if (c->rows == 0 && c->bad.count)
 		return error_input(input->name, 0, "it has no line about waiting");
-	return NULL;
+	return bad_lines_refuse(&c->bad, c->rows, input->name, "a contention profile");
 }
 
 static struct error *contention_read(const struct reader_input *input, struct builder *builder)
