@@ -148,6 +148,21 @@ TEST(dtrace)
 	profile_destroy(p);
 }
 
+/* What is no number that fits, or has none, is no other stack's. */
+TEST(counts_that_are_missing)
+{
+	struct profile *p = read_text("    f\n    18446744073709551616\n\n    g\n    -5\n\n"
+				      "    h\n    6\n\n    i\n    1 |@@ 7\n\n    j\n    8\n");
+
+	expect_metric(p, "samples", "g -5\nh 6\nj 8\n");
+	expect_note(p, NOTE_BAD_RECORD, 2, "lines 2, 11");
+	profile_destroy(p);
+	p = read_text("    f\n@[\n    g\n]: 5\n");
+	expect_metric(p, "samples", "g 5\n");
+	expect_note(p, NOTE_BAD_RECORD, 1, "its count is missing");
+	profile_destroy(p);
+}
+
 /* Histograms are no counts, whatever their lines look like. */
 TEST(histograms_are_left_out)
 {
@@ -223,6 +238,7 @@ int main(void)
 		cmocka_unit_test(bpftrace_maps),
 		cmocka_unit_test(bcc),
 		cmocka_unit_test(dtrace),
+		cmocka_unit_test(counts_that_are_missing),
 		cmocka_unit_test(histograms_are_left_out),
 		cmocka_unit_test(damage),
 	};

@@ -40,6 +40,7 @@ enum chrome_fault {
 	CHROME_OVERLAP,	   /* a slice that outlasts one in which it began */
 	CHROME_CUT,	   /* one of too many such slices */
 	CHROME_BAD_LINK,   /* to a missing frame, or to itself */
+	CHROME_TOO_LARGE,  /* a time or count beyond 64 bits */
 	CHROME_OTHER,	   /* an event of an unsupported kind */
 	CHROME_FAULT_COUNT
 };

@@ -226,11 +226,20 @@ static void read_call_frame(struct chrome *c, struct json_reader *r, struct v8_n
 		read_function(c, r, key, 0, node);
 }
 
-static void read_hits(struct json_reader *r, struct v8_node *node)
+/* Whether a number is out of range: json_int and json_decimal give the nearest then. */
+static bool is_too_large(struct chrome *c, int64_t number)
+{
+	bool is_cut = number == INT64_MAX || number == INT64_MIN;
+
+	c->faults[CHROME_TOO_LARGE].count += is_cut;
+	return is_cut;
+}
+
+static void read_hits(struct chrome *c, struct json_reader *r, struct v8_node *node)
 {
 	int64_t hits;
 
-	if (json_int(r, &hits) && hits > 0)
+	if (json_int(r, &hits) && !is_too_large(c, hits) && hits > 0)
 		node->hits = hits;
 }
 
@@ -288,7 +297,7 @@ static void read_node(struct chrome *c, struct v8_profile *v, struct json_reader
 		else if (str_equal(key, STR("callFrame")))
 			read_call_frame(c, r, &node);
 		else if (str_equal(key, STR("hitCount")))
-			read_hits(r, &node);
+			read_hits(c, r, &node);
 		else if (str_equal(key, STR("children")))
 			children = r->at;
 	}
@@ -335,7 +344,7 @@ static bool read_open_node(
 		(void)map_at(&v->ids, (uint64_t)id, 0, at, &is_new);
 		builder_charge(c->builder, MAP_ENTRY_BYTES);
 	} else if (str_equal(key, STR("hitCount"))) {
-		read_hits(r, node);
+		read_hits(c, r, node);
 	} else {
 		read_function(c, r, key, 1, node);
 	}
@@ -409,10 +418,15 @@ static void read_numbers(
 	if (!json_array(r))
 		return;
 	while (json_element(r)) {
+		/* No node has the id UINT32_MAX. */
 		if (is_samples && json_int(r, &number))
-			vec_push(&v->samples, (uint32_t)number);
+			vec_push(&v->samples,
+				number < 0 || number > UINT32_MAX ? UINT32_MAX : (uint32_t)number);
 		else if (!is_samples && json_decimal(r, 3, &number))
-			vec_push(&v->deltas, number);
+			vec_push(&v->deltas, !is_too_large(c, number) ? number
+					     : v->has_times && v->deltas.count
+						     ? v->deltas.data[v->deltas.count - 1]
+						     : 0);
 	}
 	builder_charge(c->builder, (v->samples.count - before) * sizeof(*v->samples.data) +
 					   (v->deltas.count - deltas_before) * sizeof(number));

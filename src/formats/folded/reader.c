@@ -543,9 +543,9 @@ static struct error *read_lines(struct folded *f, const struct reader_input *inp
 	add_text(f, text, input->threads);
 	if (f->good == 0 && f->bad.count)
 		return error_new(ERROR_INPUT,
-			"%s: no line is a folded stack with a weight that fits in 63 bits (line "
-			"%llu is the first malformed one)",
-			name, (unsigned long long)f->bad.told[0]);
+			"%s: no line is a folded stack of at most %zu frames with a weight that "
+			"fits in 63 bits (line %llu is the first malformed one)",
+			name, FRAMES_MAX, (unsigned long long)f->bad.told[0]);
 	if (f->good == 0)
 		return error_new(ERROR_INPUT, "%s: contains no folded stack", name);
 	add_notes(f);

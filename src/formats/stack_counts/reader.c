@@ -57,6 +57,7 @@ struct stack_counts {
 	struct bad_lines bad;
 	uint64_t without_stack; /* entries of other maps */
 	uint64_t histograms;	/* of stacks */
+	uint64_t unfinished;	/* stacks without a value, with other ones behind them */
 	uint64_t cut;		/* stacks with too many frames */
 };
 
@@ -71,6 +72,16 @@ static size_t indent_of(struct str line)
 	return i;
 }
 
+static bool is_number(struct str text)
+{
+	(void)text_take(&text, STR("-"));
+	for (size_t i = 0; i < text.size; i++)
+		if (!char_is_digit(text.data[i]))
+			return false;
+	return text.size > 0;
+}
+
+/* False for what is not a number, and for one beyond 63 bits. */
 static bool take_signed(struct str text, int64_t *value)
 {
 	bool is_negative = text_take(&text, STR("-"));
@@ -392,6 +403,7 @@ static bool open_bracket(struct stack_counts *s, struct str line)
 		s->in_histogram = text.data[text.size - 1] == ':';
 		return open || s->in_histogram || text_contains(line, ": ");
 	}
+	s->unfinished += s->entry.frames.count > 0;
 	entry_clear(&s->entry);
 	s->entry.is_bracketed = true;
 	s->entry.map = (struct str){line.data + 1, at - 1};
@@ -492,6 +504,10 @@ static bool read_indented(struct stack_counts *s, struct str line, struct str re
 
 	if (take_signed(text, &value))
 		return read_number(s, value, rest);
+	if (is_number(text) || is_bucket(text)) {
+		entry_clear(&s->entry);
+		return false;
+	}
 	if (is_histogram_head(text)) {
 		begin_histogram(s);
 		return true;
@@ -623,6 +639,9 @@ static struct error *finish(struct stack_counts *s, const struct reader_input *i
 	add_rows(s, maps);
 	bad_lines_note(&s->bad, s->builder);
 	cut_stacks_note(s->builder, s->cut);
+	counted_note(s->builder, NOTE_BAD_RECORD, s->unfinished,
+		"a stack was left out: its count is missing",
+		"stacks were left out: their counts are missing");
 	counted_note(s->builder, NOTE_LOST, s->histograms,
 		"a stack was left out: its value is a histogram, which sonde does not read",
 		"stacks were left out: their values are histograms, which sonde does not read");
