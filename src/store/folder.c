@@ -481,13 +481,22 @@ static bool is_gone(const struct error *err)
 	return err && err->kind == ERROR_SYSTEM && err->code == ENOENT;
 }
 
+/* A file that was last written before the range begins has no samples in the range. */
+static bool is_recent(const struct store_query *query, const struct stat *info)
+{
+	return (uint64_t)info->st_mtim.tv_sec >= query->since_s;
+}
+
 /* *part: what the query asks for of a recording; NULL: nothing, or the file is gone. */
-static struct error *read_part(const char *file, const struct store_query *q, struct profile **part)
+static struct error *read_part(const char *file, const struct stat *info,
+	const struct store_query *q, struct profile **part)
 {
 	struct profile *profile;
-	struct error *err = profile_read(file, NULL, &profile);
 
 	*part = NULL;
+	if (!is_recent(q, info))
+		return NULL;
+	struct error *err = profile_read(file, NULL, &profile);
 	if (is_gone(err)) {
 		error_destroy(err);
 		return NULL;
@@ -523,21 +532,12 @@ struct fetch_context {
 	const struct store_query *query;
 };
 
-/* A file that was last written before the range begins has no samples in the range. */
-static bool is_recent(const struct store_query *query, const struct stat *info)
-{
-	return (uint64_t)info->st_mtim.tv_sec >= query->since_s;
-}
-
 static struct error *add_file(void *context, const char *file, const struct stat *info)
 {
 	struct fetch_context *c = context;
 	struct profile *part;
-	struct error *err;
+	struct error *err = read_part(file, info, c->query, &part);
 
-	if (!is_recent(c->query, info))
-		return NULL;
-	err = read_part(file, c->query, &part);
 	if (err || part == NULL)
 		return err;
 	for (size_t i = 0; i < part->note_count; i++)
@@ -634,11 +634,8 @@ static struct error *read_hosts(void *context, const char *file, const struct st
 {
 	struct glance_context *c = context;
 	struct profile *part;
-	struct error *err;
+	struct error *err = read_part(file, info, c->query, &part);
 
-	if (!is_recent(c->query, info))
-		return NULL;
-	err = read_part(file, c->query, &part);
 	if (err || part == NULL)
 		return err;
 	add_hosts(c->glance, part);

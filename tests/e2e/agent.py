@@ -13,10 +13,10 @@ import subprocess
 import time
 import urllib.request
 
-import clickhouse
 import harness
 import pyroscope
 import recording
+import shards
 from attaching import NOBODY, Target, wait_until
 from recording import Recording
 
@@ -568,10 +568,7 @@ def test_pyroscopes_node_client(folder):
 	token = folder / "token"
 	token.write_text("a-secret-of-some-length\n")
 	token.chmod(0o600)
-	try:
-		server = clickhouse.Server()
-	except clickhouse.Missing as missing:
-		raise harness.Skip(str(missing))
+	server = shards.server()
 	with server:
 		url = f"clickhouse://127.0.0.1:{server.port}/sonde"
 		harness.check(harness.sonde("fleet", "init", "--store", url))
@@ -609,10 +606,7 @@ def test_a_busy_port(folder):
 
 def test_segments_go_to_servers(folder):
 	"""What came of the program is in the store, once, though a server was away for a time; segments are gone."""
-	try:
-		server = clickhouse.Server()
-	except clickhouse.Missing as missing:
-		raise harness.Skip(str(missing))
+	server = shards.server()
 	with server:
 		url = f"clickhouse://127.0.0.1:{server.port}/sonde"
 		harness.check(harness.sonde("fleet", "init", "--store", url))
@@ -638,10 +632,7 @@ def test_segments_go_to_servers(folder):
 def outage(folder, spool_max):
 	"""A store that is away for more than sixty segments, while a program works; then it is there again. What the program
 	used, of the segments that waited; what the store has of it; the metrics."""
-	try:
-		server = clickhouse.Server()
-	except clickhouse.Missing as missing:
-		raise harness.Skip(str(missing))
+	server = shards.server()
 	# Others may run the same program.
 	service = f"out{os.getpid()}"
 	program = shutil.copy(recording.program(folder, "shares"), folder / service)
@@ -749,10 +740,7 @@ def test_received_hosts_go_to_several_shards(folder):
 	stacks = folder / "stacks.folded"
 	stacks.write_text("main;eval;eval 30\nmain;gc 12\n")
 	hosts = [f"web{i}" for i in range(4)]
-	try:
-		servers = [clickhouse.Server(), clickhouse.Server()]
-	except clickhouse.Missing as missing:
-		raise harness.Skip(str(missing))
+	servers = [shards.server(), shards.server()]
 	with servers[0], servers[1]:
 		url = "clickhouse://" + ",".join(f"127.0.0.1:{server.port}" for server in servers) + "/sonde"
 		harness.check(harness.sonde("fleet", "init", "--store", url))

@@ -4,16 +4,16 @@ import http.client
 import json
 import os
 import select
-import signal
 import socket
 import subprocess
 
 import harness
+from served import Running
 
 SERVER = os.environ.get("INTAKE_SERVER", str(harness.BUILD_ROOT / "tests" / "intake_server"))
 
 
-class Intake:
+class Intake(Running):
 	"""A running intake; what it kept is in origins, as it printed them."""
 
 	def __init__(self, folder, *options, address="127.0.0.1:0"):
@@ -28,18 +28,6 @@ class Intake:
 				raise harness.Skip("this build has no libmicrohttpd")
 			raise AssertionError(message)
 		self.port = 0 if address.startswith("/") else int(self.address.rpartition(":")[2])
-
-	def __enter__(self):
-		return self
-
-	def __exit__(self, kind, *_):
-		self.process.send_signal(signal.SIGTERM)
-		try:
-			err = self.process.communicate(timeout=60 * harness.PATIENCE)[1]
-			# With sanitizers, leaks are failures as well.
-			assert kind or self.process.returncode == 0, err
-		finally:
-			self.process.kill()
 
 	def line(self):
 		ready = select.select([self.process.stdout], [], [], 60 * harness.PATIENCE)[0]

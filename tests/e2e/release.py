@@ -9,10 +9,10 @@ import pathlib
 import shutil
 import tarfile
 
-import clickhouse
 import fleet
 import harness
 import recording
+import shards
 from harness import SOURCE_ROOT, Skip, check, run
 
 FUNCTIONS = """
@@ -269,10 +269,7 @@ def test_one_file_carries_what_it_preloads(folder):
 def test_one_file_reaches_servers(folder):
 	"""With its own HTTP, TLS and look-up of names; certificates are the machine's, or those that it is given."""
 	program = one_file(folder)
-	try:
-		server = clickhouse.Server(is_tls=True)
-	except clickhouse.Missing as missing:
-		raise Skip(str(missing))
+	server = shards.server(is_tls=True)
 	with server:
 		store = ("--store", f"clickhouse://127.0.0.1:{server.tls_port}/sonde?secure=true")
 		check(run(program, "fleet", "init", *store, "--ca", server.certificate))

@@ -14,7 +14,23 @@ import harness
 IN = harness.SOURCE_ROOT / "tests" / "golden" / "in"
 
 
-class Server:
+class Running:
+	"""A server in a process that ends with its context: without an error, unless the case has failed."""
+
+	def __enter__(self):
+		return self
+
+	def __exit__(self, kind, *_):
+		self.process.send_signal(signal.SIGTERM)
+		try:
+			err = self.process.communicate(timeout=60 * harness.PATIENCE)[1]
+			# With sanitizers, leaks are failures as well.
+			assert kind or self.process.returncode == 0, err
+		finally:
+			self.process.kill()
+
+
+class Server(Running):
 	"""A running server; url as it printed it."""
 
 	def __init__(self, *args, cwd=IN, env=None):
@@ -29,18 +45,6 @@ class Server:
 		parts = urllib.parse.urlsplit(self.url)
 		self.port, self.path = parts.port, parts.path
 		self.token = self.path.strip("/")
-
-	def __enter__(self):
-		return self
-
-	def __exit__(self, kind, *_):
-		self.process.send_signal(signal.SIGTERM)
-		try:
-			err = self.process.communicate(timeout=60 * harness.PATIENCE)[1]
-			# With sanitizers, leaks are failures as well.
-			assert kind or self.process.returncode == 0, err
-		finally:
-			self.process.kill()
 
 	def connect(self, timeout=60):
 		return socket.create_connection(("127.0.0.1", self.port), timeout=timeout * harness.PATIENCE)
