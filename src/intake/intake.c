@@ -10,9 +10,10 @@
  * A body is read in a child process (http/limited_child.h), which passes the profiles to `keep` and
  * writes the answer into a pipe.
  *
- * What is limited: what reading a body may take; connections; the bytes of one body, and of all bodies in memory; the size of URL
- * and headers (the library's memory for a connection); and time, since a request must have arrived
- * within REQUEST_SECONDS, however slowly a client goes on sending.
+ * What is limited: what reading a body may take; connections; the bytes of one body, and of all
+ * bodies in memory; the size of URL and headers (the library's memory for a connection); and time,
+ * since a request must have arrived within REQUEST_SECONDS, however slowly a client goes on
+ * sending.
  */
 #include "intake/intake.h"
 

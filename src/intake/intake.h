@@ -11,8 +11,8 @@
  * - GET /-/healthy: "ok", without a token
  *
  * One thread talks to clients.  Another has what they sent read, one body at a time, at a low
- * priority, in a child process with limits of CPU time and memory.  Neither waits for the caller, so
- * a client can delay other clients, but nothing else in the process.  docs/intake.md lists the
+ * priority, in a child process with limits of CPU time and memory.  Neither waits for the caller,
+ * so a client can delay other clients, but nothing else in the process.  docs/intake.md lists the
  * limits.
  */
 
@@ -66,9 +66,9 @@ struct intake_options {
 	uint64_t reading_bytes;
 	/*
 	 * Stores a profile, and owns it from then on, even on failure.  Called in a child process,
-	 * one at a time, so what it changes in memory is lost.  ERROR_SYSTEM asks the client to send
-	 * the request again later; any other error refuses the profile for good.  A request can
-	 * have several profiles, and is sent again as a whole: the digest identifies those that
+	 * one at a time, so what it changes in memory is lost.  ERROR_SYSTEM asks the client to
+	 * send the request again later; any other error refuses the profile for good.  A request
+	 * can have several profiles, and is sent again as a whole: the digest identifies those that
 	 * were kept before.
 	 */
 	struct error *(*keep)(

@@ -1019,14 +1019,6 @@ static void look_for_end(struct recorder *r, bool is_signal)
 		r->alive_ns = now_ns;
 }
 
-/* When the recording ended: what was sampled later, until sampling stopped, is left out. */
-static uint64_t recording_end_ns(const struct recorder *r)
-{
-	uint64_t now_ns = clock_monotonic_ns(), end_ns = end_time_ns(r);
-
-	return end_ns < now_ns ? end_ns : now_ns;
-}
-
 static void record_to_the_end(struct recorder *r)
 {
 	while (!is_over(r)) {
@@ -1043,7 +1035,10 @@ static void record_to_the_end(struct recorder *r)
 	}
 	/* Stop first, so that the counts match the samples taken. */
 	r->engine->ops->stop(r->engine);
-	r->end_ns = recording_end_ns(r);
+	r->end_ns = clock_monotonic_ns();
+	/* What was sampled later is left out. */
+	if (r->end_ns > end_time_ns(r))
+		r->end_ns = end_time_ns(r);
 	close_accounts(r);
 	recorder_drain(r);
 }

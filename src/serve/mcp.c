@@ -488,8 +488,8 @@ static bool wait_for_any(struct mcp *mcp, int input)
 {
 	bool reads = mcp->queue.count < QUEUE_MAX && !mcp->lines.is_at_end;
 	bool answers = mcp->current.tool != NULL;
-	struct pollfd fds[] = {
-		{reads ? input : -1, POLLIN, 0}, {answers ? mcp->answering.child.fd : -1, POLLIN, 0}};
+	struct pollfd fds[] = {{reads ? input : -1, POLLIN, 0},
+		{answers ? mcp->answering.child.fd : -1, POLLIN, 0}};
 
 	if (!reads && !answers)
 		return false;

@@ -109,6 +109,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_before_is_left_out),
 		cmocka_unit_test(test_none),
+		cmocka_unit_test(an_end),
 		cmocka_unit_test(test_some),
 		cmocka_unit_test(test_what_was_to_come_is_forgotten),
 	};
