@@ -6,7 +6,7 @@
  *	zoned frames COUNT MS      frames with nested and recursive zones, each a function of the
  *				    same name, on two threads
  *	zoned short                a few zones, and gone at once
- *	zoned plain MS SLEEP_MS    zones, no frames, and sleep between them
+ *	zoned plain MS MS          zones, no frames, and a sleep in between
  *	zoned children COUNT       processes with zones of their own
  *	zoned exec FILE            runs "FILE short" in its own place, out of a zone
  *	zoned crash                ends by SIGSEGV in a zone
