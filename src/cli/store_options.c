@@ -28,9 +28,9 @@ const struct option_row store_access_rows[] = {
 
 const struct option_row store_whose_rows[] = {
 	{STORE_OPTION_SERVICE, 0, "service", VALUE_TEXT, "NAME", {0},
-		"only this service; may be given again"},
+		"only this service; with '!NAME', all but this one; may be given again"},
 	{STORE_OPTION_HOST, 0, "host", VALUE_TEXT, "NAME", {0},
-		"only this host; may be given again"},
+		"only this host; with '!NAME', all but this one; may be given again"},
 	{0},
 };
 
@@ -110,6 +110,45 @@ static struct error *set_time(const char *value, uint64_t *time_s)
 		value);
 }
 
+enum name_kind { NAME_SERVICE, NAME_HOST, NAME_LABEL };
+
+/*
+ * Adds "NAME", "!NAME" or, for a name that begins with "!", "\!NAME".  key: of a label.  is_new:
+ * a service or host replaces those that the query has.
+ */
+static struct error *add_name(
+	struct store_query *q, enum name_kind kind, const char *key, const char *value, bool is_new)
+{
+	bool is_not = value[0] == '!';
+	struct str name = str_from(value + (is_not || (value[0] == '\\' && value[1] == '!')));
+
+	if (is_not && name.size == 0)
+		return error_new(ERROR_USAGE, "expected a name after '!'");
+	if (kind == NAME_LABEL) {
+		const struct store_label label = {str_from(key), name};
+
+		if (is_not)
+			vec_push(&q->not_labels, label);
+		else
+			vec_push(&q->labels, label);
+	} else if (kind == NAME_SERVICE) {
+		if (is_new && !is_not)
+			q->services.count = q->not_services.count = 0;
+		if (is_not)
+			vec_push(&q->not_services, name);
+		else
+			vec_push(&q->services, name);
+	} else {
+		if (is_new && !is_not)
+			q->hosts.count = q->not_hosts.count = 0;
+		if (is_not)
+			vec_push(&q->not_hosts, name);
+		else
+			vec_push(&q->hosts, name);
+	}
+	return NULL;
+}
+
 struct error *store_options_set(struct store_options *o, int id, const char *value)
 {
 	struct store_query *q = &o->query;
@@ -127,11 +166,9 @@ struct error *store_options_set(struct store_options *o, int id, const char *val
 		o->access.ca_file = value;
 		break;
 	case STORE_OPTION_SERVICE:
-		vec_push(&q->services, str_from(value));
-		break;
+		return add_name(q, NAME_SERVICE, NULL, value, false);
 	case STORE_OPTION_HOST:
-		vec_push(&q->hosts, str_from(value));
-		break;
+		return add_name(q, NAME_HOST, NULL, value, false);
 	case STORE_OPTION_LAST:
 		return set_last(q, value);
 	case STORE_OPTION_SINCE:
@@ -184,18 +221,14 @@ struct error *store_options_open(struct store_options *o, struct store **store)
 
 /* ---- selections ---- */
 
-/* A service or a host replaces those of the options; anything else is a label. */
-static void add_name(struct store_query *q, const char *key, const char *value)
+/* A service or a host replaces those of the options, unless it excludes; anything else is a label. */
+static struct error *add_key(struct store_query *q, const char *key, const char *value)
 {
-	if (strcmp(key, "service") == 0) {
-		q->services.count = 0;
-		vec_push(&q->services, str_from(value));
-	} else if (strcmp(key, "host") == 0) {
-		q->hosts.count = 0;
-		vec_push(&q->hosts, str_from(value));
-	} else {
-		vec_push(&q->labels, (struct store_label){str_from(key), str_from(value)});
-	}
+	enum name_kind kind = strcmp(key, "service") == 0 ? NAME_SERVICE
+			      : strcmp(key, "host") == 0  ? NAME_HOST
+							  : NAME_LABEL;
+
+	return add_name(q, kind, key, value, true);
 }
 
 static struct error *add_selection(struct store_query *q, char *item)
@@ -218,25 +251,28 @@ static struct error *add_selection(struct store_query *q, char *item)
 	else if (strcmp(item, "last") == 0)
 		err = set_last(q, value);
 	else
-		add_name(q, item, value);
+		err = add_key(q, item, value);
 	return err ? error_prefix(err, "%s", item) : NULL;
 }
+
+/* Copies a list of the query. */
+#define COPY_LIST(to, from, list)                                                                  \
+	do {                                                                                       \
+		memset(&(to)->list, 0, sizeof((to)->list));                                        \
+		for (size_t i = 0; i < (from)->list.count; i++)                                    \
+			vec_push(&(to)->list, (from)->list.data[i]);                               \
+	} while (0)
 
 static void copy_query(const struct store_query *from, struct store_query *to)
 {
 	*to = *from;
-	memset(&to->services, 0, sizeof(to->services));
-	memset(&to->hosts, 0, sizeof(to->hosts));
-	memset(&to->labels, 0, sizeof(to->labels));
-	memset(&to->names, 0, sizeof(to->names));
-	for (size_t i = 0; i < from->services.count; i++)
-		vec_push(&to->services, from->services.data[i]);
-	for (size_t i = 0; i < from->hosts.count; i++)
-		vec_push(&to->hosts, from->hosts.data[i]);
-	for (size_t i = 0; i < from->labels.count; i++)
-		vec_push(&to->labels, from->labels.data[i]);
-	for (size_t i = 0; i < from->names.count; i++)
-		vec_push(&to->names, from->names.data[i]);
+	COPY_LIST(to, from, services);
+	COPY_LIST(to, from, hosts);
+	COPY_LIST(to, from, labels);
+	COPY_LIST(to, from, not_services);
+	COPY_LIST(to, from, not_hosts);
+	COPY_LIST(to, from, not_labels);
+	COPY_LIST(to, from, names);
 }
 
 static struct error *fetch(void *context, const char *selection, struct profile **profile)

@@ -350,7 +350,7 @@ static bool is_named(struct str name, const struct str *names, size_t count)
 		if (str_equal(name, names[i]))
 			return true;
 	}
-	return count == 0;
+	return false;
 }
 
 static bool is_in_range(const struct store_query *q, uint64_t time_ns)
@@ -362,23 +362,32 @@ static bool is_in_range(const struct store_query *q, uint64_t time_ns)
 /* Whether the query asks for samples of that service and host. */
 static bool is_asked(const struct store_query *q, struct str service, struct str host)
 {
-	return is_named(service, q->services.data, q->services.count) &&
-	       is_named(host, q->hosts.data, q->hosts.count);
+	return (q->services.count == 0 || is_named(service, q->services.data, q->services.count)) &&
+	       (q->hosts.count == 0 || is_named(host, q->hosts.data, q->hosts.count)) &&
+	       !is_named(service, q->not_services.data, q->not_services.count) &&
+	       !is_named(host, q->not_hosts.data, q->not_hosts.count);
 }
 
-static bool has_labels(const struct profile *p, label_set_id set, const struct store_query *q)
+static bool has_label(const struct profile *p, label_set_id set, const struct store_label *label)
 {
 	struct strbuf scratch = {0};
-	bool has = true;
+	struct str value = label_value(p, set, label->key, &scratch);
+	bool has = value.data && str_equal(value, label->value);
 
-	for (size_t i = 0; i < q->labels.count && has; i++) {
-		struct str value = label_value(p, set, q->labels.data[i].key, &scratch);
-
-		has = value.data && str_equal(value, q->labels.data[i].value);
-		strbuf_clear(&scratch);
-	}
 	strbuf_deinit(&scratch);
 	return has;
+}
+
+/* All labels that the query asks for, and none that it excludes. */
+static bool has_labels(const struct profile *p, label_set_id set, const struct store_query *q)
+{
+	for (size_t i = 0; i < q->labels.count; i++)
+		if (!has_label(p, set, &q->labels.data[i]))
+			return false;
+	for (size_t i = 0; i < q->not_labels.count; i++)
+		if (has_label(p, set, &q->not_labels.data[i]))
+			return false;
+	return true;
 }
 
 /* [label set] whether the query asks for its samples; the caller frees it. */

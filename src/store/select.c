@@ -9,12 +9,13 @@
 
 #include "store/loss_text.h"
 
-/* " AND COLUMN IN ('…', …)"; nothing if the list is empty. */
-static void put_names(const char *column, const struct str *names, size_t count, struct strbuf *sql)
+/* " AND COLUMN IN ('…', …)", for is "IN" or "NOT IN"; nothing if the list is empty. */
+static void put_names(const char *column, const char *is, const struct str *names, size_t count,
+	struct strbuf *sql)
 {
 	if (count == 0)
 		return;
-	strbuf_printf(sql, " AND %s IN (", column);
+	strbuf_printf(sql, " AND %s %s (", column, is);
 	for (size_t i = 0; i < count; i++) {
 		if (i)
 			strbuf_add(sql, STR(", "));
@@ -33,7 +34,17 @@ static void put_range(const struct store_query *q, struct strbuf *sql)
 
 static void put_services(const struct store_query *q, struct strbuf *sql)
 {
-	put_names("service", q->services.data, q->services.count, sql);
+	put_names("service", "IN", q->services.data, q->services.count, sql);
+	put_names("service", "NOT IN", q->not_services.data, q->not_services.count, sql);
+}
+
+/* Without a label, its value is the empty text: it is not the one that is excluded. */
+static void put_label(const struct store_label *label, const char *is, struct strbuf *sql)
+{
+	strbuf_add(sql, STR(" AND labels.v[indexOf(labels.k, "));
+	clickhouse_put_literal(sql, label->key);
+	strbuf_printf(sql, ")] %s ", is);
+	clickhouse_put_literal(sql, label->value);
 }
 
 /* Conditions on columns that profiles and commits share; service and time use their index. */
@@ -42,13 +53,12 @@ static void put_where(const struct store_query *q, struct strbuf *sql)
 	strbuf_add(sql, STR(" WHERE 1"));
 	put_services(q, sql);
 	put_range(q, sql);
-	put_names("host", q->hosts.data, q->hosts.count, sql);
-	for (size_t i = 0; i < q->labels.count; i++) {
-		strbuf_add(sql, STR(" AND labels.v[indexOf(labels.k, "));
-		clickhouse_put_literal(sql, q->labels.data[i].key);
-		strbuf_add(sql, STR(")] = "));
-		clickhouse_put_literal(sql, q->labels.data[i].value);
-	}
+	put_names("host", "IN", q->hosts.data, q->hosts.count, sql);
+	put_names("host", "NOT IN", q->not_hosts.data, q->not_hosts.count, sql);
+	for (size_t i = 0; i < q->labels.count; i++)
+		put_label(&q->labels.data[i], "=", sql);
+	for (size_t i = 0; i < q->not_labels.count; i++)
+		put_label(&q->not_labels.data[i], "!=", sql);
 }
 
 void select_commits(const struct store_query *query, struct strbuf *sql)
@@ -213,7 +223,8 @@ bool select_has_lists(const struct store_query *query)
 
 bool select_can_use_hours(const struct store_query *query)
 {
-	return !select_has_lists(query) && query->hosts.count == 0 && query->labels.count == 0;
+	return !select_has_lists(query) && query->hosts.count == 0 && query->labels.count == 0 &&
+	       query->not_hosts.count == 0 && query->not_labels.count == 0;
 }
 
 /*

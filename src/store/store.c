@@ -116,6 +116,9 @@ void store_query_deinit(struct store_query *query)
 	vec_deinit(&query->services);
 	vec_deinit(&query->hosts);
 	vec_deinit(&query->labels);
+	vec_deinit(&query->not_services);
+	vec_deinit(&query->not_hosts);
+	vec_deinit(&query->not_labels);
 	vec_deinit(&query->names);
 }
 

@@ -69,6 +69,9 @@ void store_sent_deinit(struct store_sent *sent);
 struct store_query {
 	VEC(struct str) services, hosts; /* exact names */
 	VEC(struct store_label) labels;	 /* a profile must have all of them */
+	/* Without these; a profile that lacks the label is not excluded. */
+	VEC(struct str) not_services, not_hosts;
+	VEC(struct store_label) not_labels;
 	uint64_t since_s, until_s; /* intervals that begin in since ≤ t < until; until 0: no end */
 	/*
 	 * Only stacks matter that have a function, module or source file with one of these texts in

@@ -14,7 +14,8 @@ export function fieldsOf(selection: string): Fields {
   for (const item of selection.split(',')) {
     const at = item.indexOf('='), key = item.slice(0, at) as keyof Fields, value = item.slice(at + 1)
     if (item.startsWith('last=')) fields.since = `-${value}`
-    else if (FIELDS.includes(key) && key !== 'labels') fields[key] = value
+    // A field has one value, and further ones that are excluded stand with the labels.
+    else if (FIELDS.includes(key) && key !== 'labels' && !(value.startsWith('!') && fields[key])) fields[key] = value
     else if (at > 0) fields.labels += (fields.labels && ',') + item
   }
   return fields
