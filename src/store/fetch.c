@@ -85,7 +85,9 @@ struct last_path {
 struct fetch {
 	struct clickhouse *clickhouse;
 	const struct store_query *query;
-	bool is_patient; /* asks for frames only after it has the stacks */
+	const struct fit *fit; /* only what it has chosen; NULL: everything */
+	struct fit *seen;      /* what the commits are; is_mixed: they cannot be added up */
+	bool is_patient;       /* asks for frames only after it has the stacks */
 	struct builder *builder;
 	struct arena *arena;
 	VEC(struct statement) statements; /* in the order in which answers are read */
@@ -216,7 +218,7 @@ static void forget_statements(struct fetch *f)
 
 /* ---- what there is ---- */
 
-static struct error *take_metric(struct fetch *f, struct str name, struct str unit, int64_t total)
+static void take_metric(struct fetch *f, struct str name, struct str unit, int64_t total)
 {
 	uint32_t index = str_table_intern(&f->metrics, name);
 
@@ -224,10 +226,6 @@ static struct error *take_metric(struct fetch *f, struct str name, struct str un
 		vec_push(&f->units, arena_str(f->arena, unit));
 	vec_extend(&f->promised, f->units.count);
 	f->promised.data[index] += (uint64_t)total;
-	if (!str_equal(f->units.data[index], unit))
-		return error_new(ERROR_INPUT, "metric %.*s has the units %.*s and %.*s",
-			STR_ARG(name), STR_ARG(f->units.data[index]), STR_ARG(unit));
-	return NULL;
 }
 
 /* Skips an array of strings; returns its bytes for later.  *count: of strings. */
@@ -244,7 +242,9 @@ static struct cursor take_strings(struct cursor *c, uint64_t *count)
 	return strings;
 }
 
-static struct source *take_source(struct fetch *f, uint64_t id, struct str service, uint32_t parts)
+/* *is_new: none of its profiles was found before. */
+static struct source *take_source(
+	struct fetch *f, uint64_t id, struct str service, uint32_t parts, bool *is_new)
 {
 	bool added;
 	uint32_t *index = map_at(&f->source_index, id, str_table_intern(&f->services, service),
@@ -258,6 +258,7 @@ static struct source *take_source(struct fetch *f, uint64_t id, struct str servi
 	}
 	struct source *source = &f->sources.data[*index];
 
+	*is_new = added;
 	source->is_twice |= source->shard != f->shard;
 	return source;
 }
@@ -346,41 +347,56 @@ static struct error *read_hour_commits(struct fetch *f, struct cursor *c)
 
 static struct error *read_commits(struct fetch *f, struct cursor *c)
 {
-	struct error *err = NULL;
+	VEC(struct str) metric_names = {0}, metric_units = {0};
 
-	while (err == NULL && cursor_ok(c) && !cursor_at_end(c)) {
+	while (cursor_ok(c) && !cursor_at_end(c)) {
 		uint64_t count, unit_count;
+		bool is_new;
 		struct str service = wire_str(c);
 		uint32_t time_s = cursor_u32(c);
 
 		count_batch(f, service, time_s, cursor_u64(c));
 		(void)cursor_u32(c); /* duration */
-		str_table_intern(&f->hosts, wire_str(c));
+		struct str host = wire_str(c);
+		str_table_intern(&f->hosts, host);
 		uint64_t id = cursor_u64(c);
 		uint32_t parts = cursor_u32(c);
 		str_table_intern(&f->commands, wire_str(c));
 		str_table_intern(&f->formats, wire_str(c));
-		str_table_intern(&f->patterns, wire_str(c));
+		struct str when = wire_str(c);
+		str_table_intern(&f->patterns, when);
 		struct str default_metric = wire_str(c);
 		struct cursor names = take_strings(c, &count), units = take_strings(c, &unit_count);
 		uint64_t total_count = wire_count(c, NUMBER_BYTES);
 		struct cursor totals = cursor_sub(c, total_count * NUMBER_BYTES);
 		if (!cursor_ok(c))
 			break;
-		for (uint64_t i = 0; i < count && err == NULL; i++)
-			err = take_metric(f, wire_str(&names),
-				i < unit_count ? wire_str(&units) : STR(""),
+		metric_names.count = metric_units.count = 0;
+		for (uint64_t i = 0; i < count; i++) {
+			vec_push(&metric_names, wire_str(&names));
+			vec_push(&metric_units, i < unit_count ? wire_str(&units) : STR(""));
+			take_metric(f, metric_names.data[i], metric_units.data[i],
 				i < total_count ? (int64_t)cursor_u64(&totals) : 0);
+		}
 		if (f->default_metric.size == 0)
 			f->default_metric = arena_str(f->arena, default_metric);
 		if (f->commits++ == 0 || time_s < f->first_s)
 			f->first_s = time_s;
-		struct source *source = take_source(f, id, service, parts);
+		struct source *source = take_source(f, id, service, parts, &is_new);
 		source->seen++;
+		const struct fit_shape shape = {.when = when,
+			.has_stacks = true,
+			.is_change = fit_is_change(metric_names.data, count),
+			.names = metric_names.data,
+			.units = metric_units.data,
+			.metric_count = count};
+		fit_add(f->seen, &shape, service, host, is_new);
 		take_stats(source, c);
 		take_notes(f, id, c);
 	}
-	return err;
+	vec_deinit(&metric_names);
+	vec_deinit(&metric_units);
+	return NULL;
 }
 
 /* ---- frames ---- */
@@ -918,6 +934,8 @@ static void describe(struct fetch *f, const char *source)
 	if (str_table_find(&f->metrics, f->default_metric, &index))
 		h->default_metric = (metric_id){index};
 	sum_stats(f, &h->stats);
+	if (f->fit)
+		fit_note(f->fit, &f->notes);
 	common_notes_put(&f->notes, b, "recordings");
 	if (f->missing_stacks)
 		builder_note(b, NOTE_LOST, f->missing_stacks,
@@ -957,7 +975,7 @@ static void fetch_commits(struct fetch *f)
 	size_t shards = clickhouse_shard_count(f->clickhouse);
 
 	for (size_t i = 0; i < shards; i++)
-		select_commits(f->query, add_statement(f, i, read_commits));
+		select_commits(f->query, f->fit, add_statement(f, i, read_commits));
 	for (size_t i = 0; i < shards && select_can_use_hours(f->query); i++)
 		select_hour_commits(f->query, add_statement(f, i, read_hour_commits));
 	ask(f, 0, f->statements.count);
@@ -984,7 +1002,7 @@ static void fetch_weights(struct fetch *f)
 			select_outer(f->query, add_statement(f, i, read_outer));
 	for (size_t i = 0; i < shards; i++)
 		if (!f->is_silent[i])
-			select_stacks(f->query, &f->metrics, &f->summed[i],
+			select_stacks(f->query, f->fit, &f->metrics, &f->summed[i],
 				add_statement(f, i, read_stacks));
 	if (f->is_patient)
 		ask(f, 2 * live, live);
@@ -1000,10 +1018,8 @@ static void fetch_all(struct fetch *f)
 		f->err = no_shard(f);
 	if (f->err == NULL && f->commits == 0)
 		f->err = nothing_found(f);
-	if (f->err == NULL && f->patterns.count > 1)
-		f->err = error_new(ERROR_UNSUPPORTED,
-			"some of these profiles were recorded with --when, with different "
-			"patterns: they cannot be one; ask for a part of them");
+	if (f->seen->is_mixed)
+		return;
 	for (uint32_t i = 0; f->err == NULL && i < f->metrics.count; i++)
 		(void)builder_metric(f->builder, f->metrics.strings[i], f->units.data[i]);
 	if (f->err == NULL && f->metrics.count > 0)
@@ -1050,12 +1066,18 @@ static void fetch_deinit(struct fetch *f)
 	arena_destroy(f->arena);
 }
 
-/* *is_whole: nothing was missing that weights refer to. */
+/*
+ * fit: which profiles to sum; NULL: all.  *seen: what there is.  If that is mixed, there is no
+ * profile.  *is_whole: nothing was missing that weights refer to.
+ */
 static struct error *fetch_once(struct clickhouse *clickhouse, const struct store_query *query,
-	const char *source, bool is_patient, struct profile **profile, bool *is_whole)
+	const char *source, const struct fit *fit, struct fit *seen, bool is_patient,
+	struct profile **profile, bool *is_whole)
 {
 	struct fetch f = {.clickhouse = clickhouse,
 		.query = query,
+		.fit = fit,
+		.seen = seen,
 		.is_patient = is_patient,
 		.builder = builder_create(),
 		.arena = arena_create(),
@@ -1063,6 +1085,7 @@ static struct error *fetch_once(struct clickhouse *clickhouse, const struct stor
 		.is_silent = xcalloc(clickhouse_shard_count(clickhouse), sizeof(bool))};
 	struct error *err;
 
+	*profile = NULL;
 	str_table_init(&f.metrics, f.arena);
 	str_table_init(&f.services, f.arena);
 	str_table_init(&f.hosts, f.arena);
@@ -1073,7 +1096,7 @@ static struct error *fetch_once(struct clickhouse *clickhouse, const struct stor
 	fetch_all(&f);
 	err = f.err;
 	*is_whole = f.missing_stacks == 0 && f.missing_frames == 0;
-	if (err == NULL) {
+	if (err == NULL && !seen->is_mixed) {
 		describe(&f, source);
 		err = builder_finish(f.builder, profile);
 	} else {
@@ -1083,15 +1106,37 @@ static struct error *fetch_once(struct clickhouse *clickhouse, const struct stor
 	return err;
 }
 
-struct error *fetch_clickhouse(struct clickhouse *clickhouse, const struct store_query *query,
-	const char *source, struct profile **profile)
+/* The same, again if something was missing. */
+static struct error *fetch_patiently(struct clickhouse *clickhouse, const struct store_query *query,
+	const char *source, const struct fit *fit, struct fit *seen, struct profile **profile)
 {
 	bool is_whole;
-	struct error *err = fetch_once(clickhouse, query, source, false, profile, &is_whole);
+	struct error *err =
+		fetch_once(clickhouse, query, source, fit, seen, false, profile, &is_whole);
 
 	if (err || is_whole)
 		return err;
 	profile_destroy(*profile);
-	*profile = NULL;
-	return fetch_once(clickhouse, query, source, true, profile, &is_whole);
+	return fetch_once(clickhouse, query, source, fit, seen, true, profile, &is_whole);
+}
+
+struct error *fetch_clickhouse(struct clickhouse *clickhouse, const struct store_query *query,
+	const char *source, struct profile **profile)
+{
+	struct fit all, rest;
+
+	fit_init(&all);
+	fit_init(&rest);
+	struct error *err = fetch_patiently(clickhouse, query, source, NULL, &all, profile);
+
+	if (err == NULL && all.is_mixed) {
+		fit_choose(&all);
+		err = fetch_patiently(clickhouse, query, source, &all, &rest, profile);
+		if (err == NULL && rest.is_mixed)
+			err = error_new(ERROR_INPUT, "profiles with other metrics came "
+						     "meanwhile; ask again");
+	}
+	fit_deinit(&all);
+	fit_deinit(&rest);
+	return err;
 }

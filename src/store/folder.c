@@ -28,6 +28,7 @@
 #include "model/merge.h"
 #include "model/note_key.h"
 #include "model/part.h"
+#include "store/fit.h"
 #include "store/identity.h"
 #include "store/loss_text.h"
 
@@ -450,6 +451,32 @@ static struct error *take_part(
 	return err;
 }
 
+/* The service of all samples; data NULL: they have several. */
+static struct str single_service(const struct profile *p, struct strbuf *scratch)
+{
+	const struct samples *s = &p->samples;
+	struct str single = {0};
+	struct strbuf other = {0};
+
+	for (size_t i = 0; i < (s->labels ? s->count : 1); i++) {
+		label_set_id set = s->labels ? s->labels[i] : (label_set_id){0};
+		struct str service;
+
+		if (i > 0 && set.i == s->labels[i - 1].i)
+			continue;
+		service = label_value(p, set, STR("service"), i ? &other : scratch);
+		service = service.data ? service : store_own_service(p);
+		if (i > 0 && !str_equal(service, single)) {
+			single = (struct str){0};
+			break;
+		}
+		single = i ? single : service;
+		strbuf_clear(&other);
+	}
+	strbuf_deinit(&other);
+	return single;
+}
+
 /* Profiles to be added up.  When there are MERGE_MAX, they become one. */
 struct sum {
 	struct profile *profiles[MERGE_MAX];
@@ -539,7 +566,45 @@ struct fetch_context {
 	struct common_notes notes; /* of all recordings, which have none any more */
 	const char *folder;
 	const struct store_query *query;
+	struct fit fit;
+	bool is_chosen;	       /* fit knows what to sum; else it learns that */
+	struct error *damaged; /* of the first that cannot be read */
 };
+
+/* Notes that a recording cannot be read. */
+static void leave_out(struct fetch_context *c, struct error *err)
+{
+	struct strbuf text = {0};
+
+	/* With digits, so that no two notes are one. */
+	strbuf_printf(&text, "1 recording is left out, as it cannot be read: %s", err->message);
+	common_notes_add(&c->notes, NOTE_LOST, 1, strbuf_str(&text));
+	strbuf_deinit(&text);
+	if (c->damaged == NULL)
+		c->damaged = err;
+	else
+		error_destroy(err);
+}
+
+/* Whether the part is to be summed, as far as is known yet. */
+static bool does_fit(struct fetch_context *c, const struct profile *part)
+{
+	struct arena *arena = arena_create();
+	const struct fit_shape shape = fit_shape_of(part, arena);
+	struct strbuf scratch = {0};
+	bool does = true;
+
+	if (c->is_chosen) {
+		does = fit_has(&c->fit, &shape);
+	} else {
+		fit_add(&c->fit, &shape, single_service(part, &scratch),
+			profile_string(part, part->host), true);
+		does = !c->fit.is_mixed;
+	}
+	strbuf_deinit(&scratch);
+	arena_destroy(arena);
+	return does;
+}
 
 static struct error *add_file(void *context, const char *file, const struct stat *info)
 {
@@ -547,8 +612,14 @@ static struct error *add_file(void *context, const char *file, const struct stat
 	struct profile *part;
 	struct error *err = read_part(file, info, c->query, &part);
 
+	if (err)
+		leave_out(c, err);
 	if (err || part == NULL)
-		return err;
+		return NULL;
+	if (!does_fit(c, part)) {
+		profile_destroy(part);
+		return NULL;
+	}
 	for (size_t i = 0; i < part->note_count; i++)
 		common_notes_add(&c->notes, part->notes[i].kind, part->notes[i].count,
 			profile_string(part, part->notes[i].text));
@@ -557,22 +628,57 @@ static struct error *add_file(void *context, const char *file, const struct stat
 	return c->sum.count == MERGE_MAX ? sum_up(&c->sum, c->folder, NULL) : NULL;
 }
 
+static void begin_sum(struct fetch_context *c)
+{
+	sum_deinit(&c->sum);
+	common_notes_deinit(&c->notes);
+	common_notes_init(&c->notes);
+}
+
+/* Reads the recordings; again, if only a part of them can be added up. */
+static struct error *fetch_parts(struct fetch_context *c)
+{
+	struct error *err = for_recordings(c->folder, c, add_file);
+
+	if (err || !c->fit.is_mixed)
+		return err;
+	begin_sum(c);
+	fit_choose(&c->fit);
+	c->is_chosen = true;
+	err = for_recordings(c->folder, c, add_file);
+	fit_note(&c->fit, &c->notes);
+	return err;
+}
+
+/* Why there is nothing. */
+static struct error *nothing_found(struct fetch_context *c)
+{
+	struct error *err = c->damaged;
+
+	c->damaged = NULL;
+	return err ? err
+		   : error_new(ERROR_INPUT,
+			     "%s: no recording matches the service, host and time range; "
+			     "`sonde fleet status` lists what is there",
+			     c->folder);
+}
+
 struct error *folder_store_fetch(const char *folder, const struct store_query *query,
 	const char *source, struct profile **profile)
 {
 	struct fetch_context c = {.query = query, .folder = folder};
 
+	fit_init(&c.fit);
 	common_notes_init(&c.notes);
-	struct error *err = for_recordings(folder, &c, add_file);
+	struct error *err = fetch_parts(&c);
 
+	if (err == NULL && c.sum.count == 0)
+		err = nothing_found(&c);
 	if (err == NULL)
 		err = sum_up(&c.sum, source, &c.notes);
 	common_notes_deinit(&c.notes);
-	if (err == NULL && c.sum.count == 0)
-		err = error_new(ERROR_INPUT,
-			"%s: no recording matches the service, host and time range; "
-			"`sonde fleet status` lists what is there",
-			folder);
+	fit_deinit(&c.fit);
+	error_destroy(c.damaged);
 	if (err) {
 		sum_deinit(&c.sum);
 		return err;
@@ -645,8 +751,10 @@ static struct error *read_hosts(void *context, const char *file, const struct st
 	struct profile *part;
 	struct error *err = read_part(file, info, c->query, &part);
 
+	/* store_fetch names those that cannot be read. */
+	error_destroy(err);
 	if (err || part == NULL)
-		return err;
+		return NULL;
 	add_hosts(c->glance, part);
 	profile_destroy(part);
 	return NULL;
@@ -777,32 +885,6 @@ static void add_losses(struct status_context *c, const struct profile *p, struct
 		row->recordings += touch(&touched, place);
 	}
 	vec_deinit(&touched.rows);
-}
-
-/* The service of all samples; data NULL: they have several. */
-static struct str single_service(const struct profile *p, struct strbuf *scratch)
-{
-	const struct samples *s = &p->samples;
-	struct str single = {0};
-	struct strbuf other = {0};
-
-	for (size_t i = 0; i < (s->labels ? s->count : 1); i++) {
-		label_set_id set = s->labels ? s->labels[i] : (label_set_id){0};
-		struct str service;
-
-		if (i > 0 && set.i == s->labels[i - 1].i)
-			continue;
-		service = label_value(p, set, STR("service"), i ? &other : scratch);
-		service = service.data ? service : store_own_service(p);
-		if (i > 0 && !str_equal(service, single)) {
-			single = (struct str){0};
-			break;
-		}
-		single = i ? single : service;
-		strbuf_clear(&other);
-	}
-	strbuf_deinit(&other);
-	return single;
 }
 
 /* Adds what a recording has of each service and host.  is_single: it has one service. */

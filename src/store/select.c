@@ -61,7 +61,29 @@ static void put_where(const struct store_query *q, struct strbuf *sql)
 		put_label(&q->not_labels.data[i], "!=", sql);
 }
 
-void select_commits(const struct store_query *query, struct strbuf *sql)
+/* Conditions on columns that only commits have. */
+static void put_fit(const struct fit *fit, struct strbuf *sql)
+{
+	if (fit == NULL)
+		return;
+	strbuf_add(sql, STR(" AND patterns = "));
+	clickhouse_put_literal(sql, fit->first->shape.when);
+	strbuf_printf(sql, " AND has(metrics.name, concat(metrics.name[1], ' (old)')) = %d",
+		fit->first->shape.is_change);
+	for (size_t i = 0; i < fit->units.count; i++) {
+		const struct fit_unit *unit = &fit->units.data[i];
+
+		if (!unit->is_disputed)
+			continue;
+		strbuf_add(sql, STR(" AND arrayCount((a_name, a_unit) -> a_name = "));
+		clickhouse_put_literal(sql, unit->name);
+		strbuf_add(sql, STR(" AND a_unit != "));
+		clickhouse_put_literal(sql, unit->unit);
+		strbuf_add(sql, STR(", metrics.name, metrics.unit) = 0"));
+	}
+}
+
+void select_commits(const struct store_query *query, const struct fit *fit, struct strbuf *sql)
 {
 	strbuf_add(sql,
 		STR("SELECT service, toUInt32(time), batch_id, duration, host, source_id, parts, "
@@ -70,6 +92,7 @@ void select_commits(const struct store_query *query, struct strbuf *sql)
 		    "stats.name, stats.value, notes.kind, notes.count, notes.text "
 		    "FROM commits FINAL"));
 	put_where(query, sql);
+	put_fit(fit, sql);
 	strbuf_add(sql, STR(" ORDER BY service, time, profile_id FORMAT RowBinary"));
 }
 
@@ -160,8 +183,9 @@ static void put_kept(const struct store_query *query, const char *service, const
  * The committed pairs of the query, summed by hash and by what it keeps apart: a column for each
  * metric, PREFIX0, PREFIX1, ….  That takes half the time of groups by hash and metric.
  */
-static void put_pairs(const struct store_query *query, const struct str_table *metrics,
-	const struct select_hours *hours, const char *prefix, struct strbuf *sql)
+static void put_pairs(const struct store_query *query, const struct fit *fit,
+	const struct str_table *metrics, const struct select_hours *hours, const char *prefix,
+	struct strbuf *sql)
 {
 	strbuf_add(sql, STR("SELECT hash"));
 	put_kept(query, "sv", "ho, lk, lv", "at", sql);
@@ -187,16 +211,17 @@ static void put_pairs(const struct store_query *query, const struct str_table *m
 	strbuf_add(sql, STR(" AND (profile_id, batch_id) IN (SELECT profile_id, batch_id FROM "
 			    "commits FINAL"));
 	put_where(query, sql);
+	put_fit(fit, sql);
 	strbuf_add(sql, STR(")) AS pairs GROUP BY hash"));
 	put_kept(query, "sv", "ho, lk, lv", "at", sql);
 }
 
 /* The same, in columns w0, w1, …, with the sums of `hours` in place of their pairs. */
-static void put_sums(const struct store_query *query, const struct str_table *metrics,
-	const struct select_hours *hours, struct strbuf *sql)
+static void put_sums(const struct store_query *query, const struct fit *fit,
+	const struct str_table *metrics, const struct select_hours *hours, struct strbuf *sql)
 {
 	if (hours->list.count == 0) {
-		put_pairs(query, metrics, hours, "w", sql);
+		put_pairs(query, fit, metrics, hours, "w", sql);
 		return;
 	}
 	strbuf_add(sql, STR("SELECT hash"));
@@ -204,7 +229,7 @@ static void put_sums(const struct store_query *query, const struct str_table *me
 	strbuf_add(sql, STR(" FROM (SELECT hash"));
 	put_each(metrics->count, "p", NULL, sql);
 	strbuf_add(sql, STR(" FROM ("));
-	put_pairs(query, metrics, hours, "p", sql);
+	put_pairs(query, fit, metrics, hours, "p", sql);
 	strbuf_add(sql, STR(") AS pairs UNION ALL SELECT stack_hash AS hash"));
 	for (size_t i = 0; i < metrics->count; i++) {
 		strbuf_add(sql, STR(", if(metric = "));
@@ -231,8 +256,8 @@ bool select_can_use_hours(const struct store_query *query)
  * The weights are on the right of the join, since a server keeps that side in memory, and streams
  * the other, which has all frames.
  */
-void select_stacks(const struct store_query *query, const struct str_table *metrics,
-	const struct select_hours *hours, struct strbuf *sql)
+void select_stacks(const struct store_query *query, const struct fit *fit,
+	const struct str_table *metrics, const struct select_hours *hours, struct strbuf *sql)
 {
 	bool has_lists = select_has_lists(query);
 
@@ -251,7 +276,7 @@ void select_stacks(const struct store_query *query, const struct str_table *metr
 			"groupArray(at) AS ats", sql);
 		strbuf_add(sql, STR(" FROM ("));
 	}
-	put_sums(query, metrics, hours, sql);
+	put_sums(query, fit, metrics, hours, sql);
 	strbuf_add(sql, has_lists ? STR(") AS sums GROUP BY hash") : STR(""));
 	strbuf_add(sql, STR(") AS weighed USING hash FORMAT RowBinary"));
 }

@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "base/str.h"
+#include "store/fit.h"
 #include "store/store.h"
 
 /* A whole hour of a service, and which of its sums counts. */
@@ -22,8 +23,10 @@ struct select_hours {
  * All functions append a statement to sql.  Answers are in RowBinary, with these columns.
  */
 
+/* fit: only profiles that it has chosen; NULL: all. */
+
 /* Which profiles there are, with what they measured and lost: the columns of `commits`. */
-void select_commits(const struct store_query *query, struct strbuf *sql);
+void select_commits(const struct store_query *query, const struct fit *fit, struct strbuf *sql);
 /*
  * Each host that has profiles in the query's range, or up to before_s seconds earlier: its name;
  * when its latest interval begins (32 bits) and ends, in s since 1970; and a number that changes
@@ -40,8 +43,8 @@ bool select_has_lists(const struct store_query *query);
  * table `stacks` lacks comes with outer_hash 0 and no frames.  Hash 0 is the sum of the stacks
  * without any of query->names.  For the hours in `hours`, sums are read instead of profiles.
  */
-void select_stacks(const struct store_query *query, const struct str_table *metrics,
-	const struct select_hours *hours, struct strbuf *sql);
+void select_stacks(const struct store_query *query, const struct fit *fit,
+	const struct str_table *metrics, const struct select_hours *hours, struct strbuf *sql);
 /* The summed hours in the query's range: service, hour (as above), built, batches, batch_sum. */
 void select_hour_commits(const struct store_query *query, struct strbuf *sql);
 /* Whether sums of hours can answer the query: they have neither hosts, labels nor finer times. */
