@@ -254,6 +254,111 @@ def test_equal_profiles_of_two_hosts_count_twice(folder):
 	assert store.total() == 2 * profile.total
 
 
+DUMP_HEAD = """sonde-dump 1
+{head}
+{metrics}
+function "main"
+frame
+stack 1 "main" {weights}
+end
+"""
+
+
+def dump(path, metrics, weights, head="", time_s=fleet.T0):
+	"""A profile with these metrics: ((name, unit) …)."""
+	path.write_text(DUMP_HEAD.format(head=head, weights=" ".join(map(str, weights)),
+		metrics="\n".join(f'metric "{name}" "{unit}"{" default" if i == 0 else ""}' for i, (name, unit) in enumerate(metrics))))
+	os.utime(path, (time_s, time_s))
+	return path
+
+
+def odd_profiles(store, folder):
+	"""Three that go together, and four that do not, each with a host of its own."""
+	cpu, counted, stated = ("cpu-time", "ns"), ("cpu-time", "count"), ("samples", "count")
+	odd = {"scaled": ([("cpu-time", "us")], [5], ""), "counts": ([counted, stated], [3, 3], ""),
+		"chosen": ([cpu], [50], 'when ".main->*\\x00"'), "bytes": ([("heap", "bytes"), counted], [70, 2], "")}
+	for host, (metrics, weights, head) in {"web1": ([cpu], [100], ""), "web2": ([cpu, stated], [200, 2], ""),
+			"heap": ([("heap", "bytes")], [4096], ""), **odd}.items():
+		check(store.push(dump(folder / f"{host}.dump", metrics, weights, head), "--service", f"of-{host}", "--host", host))
+	return odd
+
+
+def notes_of(report):
+	return [note["text"] for note in report["notes"]]
+
+
+def check_odd_profiles(store, folder):
+	"""What cannot be added up is left out of every view, and named with its reason."""
+	odd = odd_profiles(store, folder)
+	for words in ((), ("--roots", "label:service"), ("--view", "tree")):
+		if words and words[0] == "--roots" and not store.keeps_labels:
+			continue
+		report = store.json("--metric", "cpu-time", *words)
+		assert report["total"] == 300, (words, report["total"])
+		left = [note for note in notes_of(report) if "left out" in note]
+		assert len(left) == len(odd), left
+		for host in odd:
+			assert sum(f"1 recording of service of-{host} on host {host} is left out: " in note for note in left) == 1, (host, left)
+	assert store.json("--metric", "heap")["total"] == 4096
+	reasons = "\n".join(left)
+	for reason in ("cpu-time in us; most have it in ns", "cpu-time in count; most have it in ns",
+			"recorded with --when '.main->*'; most, with no --when"):
+		assert reason in reasons, (reason, reasons)
+	# An odd one is found where it is alone, and left out where it is excluded.
+	assert store.json("--service", "of-scaled", "--metric", "cpu-time")["total"] == 5
+	without = store.json(*(word for host in odd for word in ("--host", f"!{host}")), "--metric", "cpu-time")
+	assert without["total"] == 300 and not any("left out" in note for note in notes_of(without)), notes_of(without)
+
+
+def test_odd_profiles_are_left_out(folder):
+	check_odd_profiles(Store(shards.shared(0)), folder)
+
+
+def test_odd_profiles_are_left_out_of_folders(folder):
+	check_odd_profiles(Folder(folder), folder)
+
+
+@harness.takes_long
+def test_odd_profiles_are_left_out_with_a_current_version(folder):
+	check_odd_profiles(Store(shards.current()), folder)
+
+
+def test_unreadable_recordings_are_left_out(folder):
+	"""A folder may have files that are damaged, or that another version wrote."""
+	store = Folder(folder)
+	check(store.push(dump(folder / "good.dump", [("cpu-time", "ns")], [7]), "--service", "good"))
+	path, = pathlib.Path(store.url).glob("*.prof")
+	(path.parent / "damaged.prof").write_bytes(b"nothing of the kind \0\1")
+	report = store.json()
+	assert report["total"] == 7
+	assert any("1 recording is left out, as it cannot be read: " in note and "damaged.prof" in note for note in notes_of(report))
+	path.unlink()
+	assert "damaged.prof" in check(store.report(), 1).err
+
+
+def check_exclusion(store, folder):
+	"""'!' leaves out services, hosts and labels, in options and in selections."""
+	for i, (service, host, zone) in enumerate((("api", "web1", "a"), ("api", "web2", "b"), ("db", "web1", "b"), ("!odd", "web3", None))):
+		path = folder / f"{i}.folded"
+		path.write_text(f"main {10 ** i}\n")
+		check(store.push(path, "--service", service, "--host", host, *(["--label", f"zone={zone}"] if zone else [])))
+	for words, total in ((["--service", "!api"], 1100), (["--service", "!api", "--service", "!db"], 1000), (["--host", "!web1"], 1010),
+			(["--service", "api", "--host", "!web1"], 10), (["service=!api"], 1100), (["service=!api,service=!db"], 1000),
+			(["--service", "!api", "service=!db"], 1000), (["--service", "!db", "service=api"], 11), (["host=!web1,zone=!b"], 1000),
+			(["zone=!a"], 1110), (["zone=b"], 110), (["--service", "\\!odd"], 1000), (["--service", "!!odd"], 111)):
+		assert store.total(*words) == total, (words, store.total(*words))
+	refused = check(store.report("--service", "!"), 2)
+	assert "expected a name after '!'" in refused.err, refused.err
+
+
+def test_exclusion(folder):
+	check_exclusion(Store(shards.shared(0)), folder)
+
+
+def test_exclusion_in_folders(folder):
+	check_exclusion(Folder(folder), folder)
+
+
 FAULTS = (fault_proxy.refuse, fault_proxy.drop_answer, fault_proxy.twice, lambda: fault_proxy.cut_request(-1),
 	lambda: fault_proxy.cut_request(-9), lambda: fault_proxy.cut_request(20), lambda: fault_proxy.cut_answer(0),
 	lambda: fault_proxy.answer(500, "Code: 241. DB::Exception: Memory limit exceeded", 241),
