@@ -806,6 +806,7 @@ static struct error *open_all(struct agent *a, sigset_t *before)
 	const struct receiver_options receiver = {.address = a->settings.listen,
 		.token_file = a->settings.token,
 		.metrics = a->metrics_path,
+		.keep_ns = a->settings.keep_ns,
 		.say = a->hooks.segment.say};
 
 	return receiver_start(&a->receiver, &receiver, &a->spool);

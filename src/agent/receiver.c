@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/digests.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -31,6 +32,7 @@
 
 struct keeping {
 	struct store *store; /* the folder .in */
+	struct digests digests;
 	const char *metrics;
 };
 
@@ -39,24 +41,25 @@ struct keeping {
  * their processes may send in the same one.  So the fraction comes from the digest: each is a
  * profile of its own, and the same one if it is sent again.
  */
-static uint64_t start_of(const struct intake_origin *origin)
+static uint64_t start_of(struct keeping *k, const struct intake_origin *origin)
 {
 	uint64_t start_ns = origin->start_unix_ns;
 
 	if (start_ns == 0)
-		start_ns = clock_unix_ns() / SECOND_NS * SECOND_NS;
+		start_ns = SECOND_NS * digests_time(&k->digests, origin->digest,
+					       (uint32_t)(clock_unix_ns() / SECOND_NS));
 	return start_ns % SECOND_NS ? start_ns : start_ns + origin->digest % SECOND_NS;
 }
 
 static struct error *keep(
 	void *context, struct profile *profile, const struct intake_origin *origin)
 {
-	const struct keeping *k = context;
+	struct keeping *k = context;
 	struct store_label *labels = xcalloc(origin->label_count, sizeof(*labels));
 	struct store_sent sent;
 
 	if (profile->start_unix_ns == 0)
-		profile->start_unix_ns = start_of(origin);
+		profile->start_unix_ns = start_of(k, origin);
 	for (size_t i = 0; i < origin->label_count; i++)
 		labels[i] = (struct store_label){origin->labels[i].key, origin->labels[i].value};
 	const struct store_rows_options options = {.service = origin->service,
@@ -97,10 +100,12 @@ static struct error *receive(const struct receiver *r, int ready_fd)
 		.metrics = put_metrics,
 		.context = &k};
 	struct intake *intake = NULL;
+	char *digests = xasprintf("%s/digests", r->folder);
 	sigset_t ends;
 	int number;
 	struct error *err = store_open(r->folder, &(struct clickhouse_options){0}, &k.store);
 
+	digests_open(&k.digests, digests, r->options.keep_ns / SECOND_NS);
 	if (err == NULL)
 		err = intake_start(&options, &intake);
 	if (err == NULL) {
@@ -112,6 +117,8 @@ static struct error *receive(const struct receiver *r, int ready_fd)
 		intake_stop(intake);
 	}
 	store_close(k.store);
+	digests_close(&k.digests);
+	free(digests);
 	return err;
 }
 
@@ -236,14 +243,26 @@ static uint64_t name_time_ns(const char *name)
 	return end == name + TIME_DIGITS ? (uint64_t)timegm(&utc) * SECOND_NS : clock_unix_ns();
 }
 
+/* Of "20261127T213348Z-0123456789abcdef.prof". */
+static struct str digest_in(const char *name)
+{
+	const char *digest = strchr(name, '-');
+
+	digest = digest ? digest + 1 : name;
+	return (struct str){digest, strcspn(digest, ".")};
+}
+
 static void take(struct receiver *r, struct spool *spool, const char *name)
 {
-	char *to = spool_new_name(spool, name_time_ns(name));
+	char *to = spool_received_name(spool, name_time_ns(name), digest_in(name));
 	char *from_path = xasprintf("%s/%s", r->folder, name);
 	char *to_path = spool_temporary_path(spool, to);
 	struct error *err = NULL;
 
-	if (rename(from_path, to_path) != 0)
+	/* It came again while it waits here. */
+	if (spool_has_received(spool, to))
+		unlink(from_path);
+	else if (rename(from_path, to_path) != 0)
 		err = error_system(errno, "cannot move %s", from_path);
 	else
 		err = spool_take(spool, to);

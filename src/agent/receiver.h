@@ -6,8 +6,9 @@
  * which go to the store like segments.  It is not part of the agent's budget: what it costs is up
  * to those who send.
  *
- * A recording is written to .in/ in the spool's folder, under a name that follows from what it is,
- * and is there once however often it is sent until the agent takes it.
+ * A recording is written to .in/ in the spool's folder.  Its name follows from what it is, and its
+ * segment's from that, so it is there once however often it is sent, in the spool as in the store.
+ * One that states no time gets that at which it came first (agent/digests.h).
  */
 
 #include <stdbool.h>
@@ -21,6 +22,7 @@ struct receiver_options {
 	const char *address;	/* as in struct intake_options; NULL: nothing is received */
 	const char *token_file; /* likewise */
 	const char *metrics;	/* a file with the agent's own metrics, for GET /metrics */
+	uint64_t keep_ns;	/* how long the spool keeps segments; 0: without a limit */
 	void (*say)(const char *line);
 };
 

@@ -65,11 +65,17 @@ static struct error *copy(int from, int to, const char *path)
 	return NULL;
 }
 
-/* "20261127T213348Z-000042-0123456789abcdef.prof": hosts that share a folder number alike. */
+/*
+ * "20261127T213348Z-000042-0123456789abcdef.prof": hosts that share a folder number alike.  A
+ * received one, which may have been sent before and to other hosts, too, has its digest alone.
+ */
 static char *name_in_folder(const struct sender_target *target, const char *path)
 {
 	struct str name = str_base_name(str_from(path));
+	const char *digest = spool_digest(name.data);
 
+	if (digest)
+		return xasprintf("%.*s%s", (int)strcspn(name.data, "-"), name.data, digest);
 	if (str_ends_with(name, STR(SPOOL_ENDING)))
 		name.size -= strlen(SPOOL_ENDING);
 	return xasprintf("%.*s-%016llx" SPOOL_ENDING, STR_ARG(name),

@@ -23,6 +23,9 @@
 #define TEMPORARY "/.tmp"
 #define LOCK	  "/.lock"
 
+#define DIGEST_DIGITS 16
+#define TIME_SIZE     16 /* of "20261127T213348Z" */
+
 static char *in(const struct spool *s, const char *name)
 {
 	return xasprintf("%s%s", s->path, name);
@@ -79,13 +82,35 @@ static void clean_temporary(struct spool *s)
 
 /* ---- segments ---- */
 
-/* Reads the number in "20261127T213348Z-000042.prof". */
+/* Reads the number in "20261127T213348Z-000042.prof"; *end: what follows the number. */
+static bool read_number(const char *name, uint32_t *number, const char **end)
+{
+	int size = 0;
+
+	if (sscanf(name, "%*8[0-9]T%*6[0-9]Z-%" SCNu32 "%n", number, &size) != 1 || size == 0)
+		return false;
+	*end = name + size;
+	return true;
+}
+
+const char *spool_digest(const char *name)
+{
+	uint32_t number;
+	const char *end;
+	size_t digits;
+
+	if (!read_number(name, &number, &end) || *end != '-')
+		return NULL;
+	digits = strspn(end + 1, "0123456789abcdef");
+	return digits == DIGEST_DIGITS && strcmp(end + 1 + digits, SPOOL_ENDING) == 0 ? end : NULL;
+}
+
 static bool is_segment(const char *name, uint32_t *number)
 {
-	int end = 0;
+	const char *end;
 
-	return sscanf(name, "%*8[0-9]T%*6[0-9]Z-%" SCNu32 "%n", number, &end) == 1 &&
-	       strcmp(name + end, SPOOL_ENDING) == 0;
+	return read_number(name, number, &end) &&
+	       (strcmp(end, SPOOL_ENDING) == 0 || spool_digest(name));
 }
 
 /*
@@ -174,7 +199,7 @@ void spool_close(struct spool *s)
 	*s = (struct spool){.lock_fd = -1};
 }
 
-char *spool_new_name(struct spool *s, uint64_t start_unix_ns)
+static char *new_name(struct spool *s, uint64_t start_unix_ns, const char *digest)
 {
 	time_t seconds = (time_t)(start_unix_ns / SECOND_NS);
 	struct tm utc;
@@ -182,7 +207,34 @@ char *spool_new_name(struct spool *s, uint64_t start_unix_ns)
 
 	gmtime_r(&seconds, &utc);
 	strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &utc);
-	return xasprintf("%s-%06" PRIu32 SPOOL_ENDING, text, s->next++);
+	return xasprintf("%s-%06" PRIu32 "%s" SPOOL_ENDING, text, s->next++, digest);
+}
+
+char *spool_new_name(struct spool *s, uint64_t start_unix_ns)
+{
+	return new_name(s, start_unix_ns, "");
+}
+
+char *spool_received_name(struct spool *s, uint64_t start_unix_ns, struct str digest)
+{
+	char *with = xasprintf("-%.*s", STR_ARG(digest));
+	char *name = new_name(s, start_unix_ns, with);
+
+	free(with);
+	return name;
+}
+
+bool spool_has_received(const struct spool *s, const char *name)
+{
+	const char *digest = spool_digest(name);
+
+	for (size_t i = 0; i < s->entries.count && digest; i++) {
+		const char *other = s->entries.data[i].name, *its = spool_digest(other);
+
+		if (its && strcmp(its, digest) == 0 && strncmp(other, name, TIME_SIZE) == 0)
+			return true;
+	}
+	return false;
 }
 
 char *spool_temporary_path(const struct spool *s, const char *name)

@@ -5,6 +5,8 @@
  * A folder of segments, which is also the store of a single machine.
  *
  *	20261127T213348Z-000042.prof	a whole segment: start (UTC), a number; names sort by time
+ *	20261127T213348Z-000042-0123456789abcdef.prof
+ *					one that was received: and a digest of what it is
  *	.tmp/				segments being written, and nothing else
  *	.lock				locked by the agent that writes here
  *
@@ -12,9 +14,11 @@
  * removed when the folder is opened.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/str.h"
 #include "base/vec.h"
 
 #define SPOOL_ENDING ".prof"
@@ -49,6 +53,12 @@ void spool_leave_lock(struct spool *s);
 
 /* A new segment that starts then, as a name to be freed; and its paths, to be freed. */
 char *spool_new_name(struct spool *s, uint64_t start_unix_ns);
+/* The same for one that was received; digest: of what it is. */
+char *spool_received_name(struct spool *s, uint64_t start_unix_ns, struct str digest);
+/* Whether the spool has a segment that was received with the time and the digest in this name. */
+bool spool_has_received(const struct spool *s, const char *name);
+/* "-0123456789abcdef.prof" in the name of one that was received; NULL: it was not. */
+const char *spool_digest(const char *name);
 char *spool_temporary_path(const struct spool *s, const char *name);
 char *spool_path(const struct spool *s, const char *name);
 /* The written segment is whole now: renames it, and adds it. */

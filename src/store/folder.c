@@ -244,11 +244,8 @@ static char *file_name(const struct profile *p, const struct added *added)
 
 	gmtime_r(&seconds, &utc);
 	strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &utc);
-	wire_put_u64(&b, p->start_unix_ns);
+	wire_put_u64(&b, identity_recording(p, added->host, p->start_unix_ns));
 	wire_put_str(&b, added->service);
-	wire_put_str(&b, added->host);
-	for (size_t i = 0; i < p->metric_count; i++)
-		wire_put_u64(&b, (uint64_t)p->total[i]);
 	for (size_t i = 0; i < added->options->label_count; i++) {
 		wire_put_str(&b, added->options->labels[i].key);
 		wire_put_str(&b, added->options->labels[i].value);

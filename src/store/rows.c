@@ -710,34 +710,6 @@ static void put_totals(struct maker *m)
 
 /* ---- the whole ---- */
 
-/* Identifies the recording, by what stays the same when names are added to it later. */
-static uint64_t identify_source(const struct maker *m)
-{
-	const struct profile *p = m->profile;
-	struct strbuf b = {0};
-
-	wire_put_str(&b, m->host);
-	wire_put_str(&b, profile_string(p, p->format));
-	wire_put_str(&b, profile_string(p, p->command));
-	wire_put_u64(&b, start_ns(m));
-	wire_put_u64(&b, p->samples.count);
-	for (size_t i = 0; i < p->metric_count; i++) {
-		wire_put_str(&b, profile_string(p, p->metrics[i].name));
-		wire_put_u64(&b, (uint64_t)p->total[i]);
-	}
-	/* A profile of another tool often has nothing else to identify it by. */
-	if (p->start_unix_ns == 0) {
-		for (uint32_t i = 1; i < p->stack_count; i++)
-			wire_put_u64(&b, m->frame_ids[p->stack_frame[i].i]);
-		for (size_t k = 0; k < p->metric_count; k++)
-			for (size_t i = 1; i < p->row_count; i++)
-				wire_put_u64(&b, (uint64_t)p->row_weight[k][i]);
-	}
-	uint64_t id = identity_bytes(strbuf_str(&b));
-	strbuf_deinit(&b);
-	return id;
-}
-
 struct str store_own_service(const struct profile *p)
 {
 	struct str command = profile_string(p, p->command);
@@ -794,7 +766,7 @@ struct error *store_rows_make(const struct profile *profile,
 	m.stack_hashes = ARENA_ARRAY(m.arena, uint64_t, profile->stack_count);
 	describe(&m);
 	number_frames(&m);
-	m.source_id = identify_source(&m);
+	m.source_id = identity_recording(profile, m.host, start_ns(&m));
 	if (profile->samples.count)
 		put_sampled(&m);
 	else

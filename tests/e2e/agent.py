@@ -493,6 +493,34 @@ def test_several_processes_send_at_the_same_second(folder):
 	assert sorted(folded.splitlines()) == ["main;a 7", "main;b 5", "main;c 3"], folded
 
 
+@harness.takes_long
+def test_what_is_sent_again_counts_once(folder):
+	"""With a time or without, in a row or after another, after it went to the store, and by `push --otlp`; not what only
+	looks alike."""
+	label, timed = "name=shop%7Bhostname%3D{}%2Cenv%3Dtest%7D", "&from=1700000000&until=1700000010"
+	stacks, store = folder / "stacks.folded", folder / "store"
+	stacks.write_text("main;pushed 11\n")
+	store.mkdir()
+	bodies = [("n1", timed, b"main;a 5\n"), ("n1", "", b"main;b 7\n"), ("n2", "", b"main;b 7\n"), ("n1", "", b"main;b 3\nmain;c 4\n")]
+	def sent(service):
+		report = harness.sonde("report", "--store", store, "--service", service, "--format", "folded")
+		return sorted(report.out.splitlines()) if report.status == 0 else []
+	def send(address, round):
+		for host, time_range, body in bodies:
+			post(address, f"/ingest?{label.format(host)}{time_range}", body)
+		harness.check(harness.sonde("push", "--otlp", f"http://{address}", "--service", "shop", "--host", "n1", stacks))
+		# The oldest go first, so all have gone when this one has.
+		post(address, "/ingest?name=last&from=1700000000", b"main %d\n" % (10 ** round))
+		wait_until(lambda: sent("last") == [f"main {sum(10 ** i for i in range(round + 1))}"])
+		assert sent("shop") == ["main;a 5", "main;b 17", "main;c 4", "main;pushed 11"], (round, sent("shop"))
+	# The next agent knows what the first took, though nothing of it is in the spool any more.
+	for rounds in ((0, 1), (2,)):
+		with Agent(folder, *RICH, "--listen", "127.0.0.1:0", "--spool", folder / "spool", store=store) as agent:
+			for round in rounds:
+				send(listening(agent), round)
+			agent.end()
+
+
 def test_totals_keep_the_labels_they_are_sent_with(folder):
 	"""As heap profiles do, in which nothing counts samples; those of another profile stay what they are."""
 	heap = folder / "heap.dump"
