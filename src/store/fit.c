@@ -444,10 +444,9 @@ void fit_note(const struct fit *f, struct common_notes *notes)
 	if (more) {
 		strbuf_clear(&text);
 		strbuf_printf(&text,
-			"%llu more recording%s of %llu other services and hosts left out for such "
-			"reasons; --service '!NAME' and --host '!NAME' exclude them",
-			(unsigned long long)more, more == 1 ? " is" : "s are",
-			(unsigned long long)(named - OWNERS_SHOWN));
+			"%llu more recording%s left out for such reasons; --service '!NAME' and "
+			"--host '!NAME' exclude them",
+			(unsigned long long)more, more == 1 ? " is" : "s are");
 		common_notes_add(notes, NOTE_LOST, 1, strbuf_str(&text));
 	}
 	strbuf_deinit(&text);

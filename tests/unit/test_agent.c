@@ -13,6 +13,7 @@
 
 #include "agent/allowance.h"
 #include "agent/config.h"
+#include "agent/digests.h"
 #include "agent/memory.h"
 #include "agent/metrics.h"
 #include "agent/receiver.h"
@@ -636,6 +637,83 @@ TEST(test_hosts_share_a_folder)
 	remove_folder(folder);
 }
 
+/* A received segment is known by its digest: in the spool, when that is found again, in a folder. */
+TEST(test_received_segments_have_one_name)
+{
+	char *folder = new_folder(), store[128], command[256];
+	const struct str digest = STR("0123456789abcdef");
+	struct spool spool;
+	bool is_unreadable;
+
+	snprintf(store, sizeof(store), "%s/store", folder);
+	assert_int_equal(mkdir(store, 0700), 0);
+	for (int round = 0; round < 2; round++) {
+		struct sender_target target = {.store = store, .host = round ? "web1" : "web2"};
+
+		assert_null(spool_open(&spool, folder));
+		char *name = spool_received_name(&spool, 7 * SECOND_NS, digest);
+		char *other = spool_received_name(&spool, 7 * SECOND_NS, STR("1123456789abcdef"));
+		char *later = spool_received_name(&spool, 8 * SECOND_NS, digest);
+		char *own = spool_new_name(&spool, 7 * SECOND_NS);
+		char *path = spool_temporary_path(&spool, name), *taken = spool_path(&spool, name);
+
+		assert_true(spool_has_received(&spool, name) == (round > 0));
+		put_file(path, 10);
+		assert_null(spool_take(&spool, name));
+		assert_true(spool_has_received(&spool, name));
+		assert_false(spool_has_received(&spool, other));
+		assert_false(spool_has_received(&spool, later));
+		assert_false(spool_has_received(&spool, own));
+		assert_null(sender_push(&target, taken, &is_unreadable));
+		free(name);
+		free(other);
+		free(later);
+		free(own);
+		free(path);
+		free(taken);
+		spool_close(&spool);
+	}
+	snprintf(command, sizeof(command), "test $(ls %s) = 19700101T000007Z-0123456789abcdef.prof",
+		store);
+	assert_int_equal(system(command), 0);
+	remove_folder(folder);
+}
+
+/* Digests keep their time as long as the spool keeps segments, also in the next process. */
+TEST(test_digests)
+{
+	char *folder = new_folder(), path[128];
+	struct digests d;
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/digests", folder);
+	digests_open(&d, path, 100);
+	assert_int_equal(digests_time(&d, 1, 1000), 1000);
+	assert_int_equal(digests_time(&d, 2, 1050), 1050);
+	assert_int_equal(digests_time(&d, 1, 1100), 1000);
+	digests_close(&d);
+	digests_open(&d, path, 100);
+	assert_int_equal(digests_time(&d, 1, 1100), 1000);
+	assert_int_equal(digests_time(&d, 1, 1101), 1101);
+	assert_int_equal(digests_time(&d, 2, 1101), 1050);
+	digests_close(&d);
+	/* A process was killed while it wrote. */
+	assert_int_equal(truncate(path, 12 * 2 + 5), 0);
+	digests_open(&d, path, 0);
+	assert_int_equal(digests_time(&d, 2, 4000000000), 1050);
+	for (uint32_t i = 0; i < 3 * DIGESTS_MAX; i++)
+		assert_int_equal(digests_time(&d, 100 + i, 2000 + i), 2000 + i);
+	assert_int_equal(stat(path, &st), 0);
+	assert_true(st.st_size <= 2 * DIGESTS_MAX * 12);
+	assert_int_equal(d.time_of.count, DIGESTS_MAX);
+	digests_close(&d);
+	digests_open(&d, path, 0);
+	assert_int_equal(digests_time(&d, 100 + 2 * DIGESTS_MAX, 9), 2000 + 2 * DIGESTS_MAX);
+	assert_int_equal(digests_time(&d, 99 + 2 * DIGESTS_MAX, 9), 9);
+	digests_close(&d);
+	remove_folder(folder);
+}
+
 /* A new segment waits for the host's part of the interval. */
 TEST(test_hosts_take_turns)
 {
@@ -806,6 +884,8 @@ int main(void)
 		cmocka_unit_test(test_shares_of_segments),
 		cmocka_unit_test(test_refused_memory_drops),
 		cmocka_unit_test(test_hosts_share_a_folder),
+		cmocka_unit_test(test_received_segments_have_one_name),
+		cmocka_unit_test(test_digests),
 		cmocka_unit_test(test_hosts_take_turns),
 		cmocka_unit_test(test_back_off),
 		cmocka_unit_test(test_addresses_of_stores),

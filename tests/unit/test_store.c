@@ -3,6 +3,7 @@
  * whatever pieces.  The servers here keep the rows that they get, and answer as ClickHouse does;
  * tests/e2e/store.py asks real ones.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -11,13 +12,17 @@
 #include "../random_profile.h"
 #include "../unit.h"
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/map.h"
 #include "base/wire.h"
 #include "formats/sonde/capture_trouble.h"
 #include "formats/sonde/layout/capture.h"
+#include "model/builder.h"
 #include "model/merge.h"
 #include "store/address.h"
 #include "store/fetch.h"
+#include "store/fit.h"
+#include "store/identity.h"
 #include "model/note_key.h"
 #include "store/loss_text.h"
 #include "store/otlp_send.h"
@@ -604,6 +609,137 @@ TEST(test_frames_that_come_meanwhile)
 	servers_deinit(&c);
 }
 
+/* ---- what fits ---- */
+
+#define SHAPE(pattern, name, unit)                                                                 \
+	{                                                                                          \
+		.when = STR(pattern), .has_stacks = true,                                          \
+		.names = (const struct str[]){STR(name)},                                          \
+		.units = (const struct str[]){STR(unit)}, .metric_count = 1                        \
+	}
+
+/* Whatever the order, the units and the pattern of most recordings are those of the sum. */
+TEST(test_the_largest_part_is_chosen)
+{
+	const struct {
+		struct fit_shape shape;
+		int count;
+		bool fits;
+	} rows[] = {
+		{SHAPE("", "cpu", "ns"), 2, true},
+		{SHAPE("", "cpu", "count"), 1, false},
+		{SHAPE("", "heap", "bytes"), 1, true},
+		{SHAPE("a\0", "cpu", "ns"), 3, false},
+		/* Equally many: a count is the less certain. */
+		{SHAPE("", "wall", "count"), 1, false},
+		{SHAPE("", "wall", "ms"), 1, true},
+	};
+	size_t count = ARRAY_SIZE(rows);
+
+	for (size_t turn = 0; turn < count; turn++) {
+		struct common_notes notes;
+		struct fit fit;
+
+		fit_init(&fit);
+		common_notes_init(&notes);
+		for (size_t i = 0; i < count; i++)
+			for (int k = 0; k < rows[(turn + i) % count].count; k++)
+				fit_add(&fit, &rows[(turn + i) % count].shape, STR("api"),
+					STR("web1"), true);
+		assert_true(fit.is_mixed);
+		fit_choose(&fit);
+		for (size_t i = 0; i < count; i++)
+			assert_true(fit_has(&fit, &rows[i].shape) == rows[i].fits);
+		fit_note(&fit, &notes);
+		assert_int_equal(notes.rows.count, 3);
+		common_notes_deinit(&notes);
+		fit_deinit(&fit);
+	}
+}
+
+/* One that fits nothing, not even itself, must not be the one that all others have to fit. */
+TEST(test_a_metric_in_two_units)
+{
+	const struct str names[] = {STR("cpu"), STR("cpu")}, units[] = {STR("ns"), STR("us")};
+	const struct fit_shape odd = {
+		.has_stacks = true, .names = names, .units = units, .metric_count = 2};
+	const struct fit_shape plain = {
+		.has_stacks = true, .names = names, .units = units, .metric_count = 1};
+	struct fit fit;
+
+	fit_init(&fit);
+	fit_add(&fit, &plain, STR("api"), STR("web1"), true);
+	assert_false(fit.is_mixed);
+	for (int i = 0; i < 3; i++)
+		fit_add(&fit, &odd, STR("api"), STR("web2"), true);
+	assert_true(fit.is_mixed);
+	fit_choose(&fit);
+	assert_false(fit_has(&fit, &odd));
+	assert_true(fit_has(&fit, &plain));
+	fit_deinit(&fit);
+}
+
+/* Many are named up to a limit, and the rest is counted. */
+TEST(test_notes_of_what_is_left_out)
+{
+	const struct fit_shape plain = SHAPE("", "cpu", "ns");
+	const struct fit_shape odd = SHAPE("", "cpu", "count");
+	struct common_notes notes;
+	struct fit fit;
+	char host[16];
+
+	fit_init(&fit);
+	common_notes_init(&notes);
+	for (int i = 0; i < 20; i++) {
+		snprintf(host, sizeof(host), "web%d", i);
+		fit_add(&fit, i < 9 ? &odd : &plain, STR("api"), str_from(host), true);
+	}
+	fit_choose(&fit);
+	fit_note(&fit, &notes);
+	assert_int_equal(notes.rows.count, 9);
+	assert_string_equal(notes.rows.data[0].text.data,
+		"1 recording of service api on host web0 is left out: cpu in count; most have it "
+		"in ns");
+	assert_non_null(strstr(
+		notes.rows.data[8].text.data, "1 more recording is left out for such reasons"));
+	common_notes_deinit(&notes);
+	fit_deinit(&fit);
+}
+
+/* Recordings of one second, with equal totals: known by their stacks, and not by their names. */
+TEST(test_recordings_are_identified)
+{
+	static const struct {
+		const char *function;
+		uint64_t address;
+		bool is_same;
+	} rows[] = {{"", 0x10, true}, {"named", 0x10, true}, {"named", 0x20, false}};
+	uint64_t first = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct builder *b = builder_create();
+		struct profile *p;
+
+		(void)builder_metric(b, STR("cpu-time"), STR("ns"));
+		object_id object = builder_object(b, STR("/bin/a"), STR("ab12"), OBJECT_USER);
+		function_id function =
+			builder_function(b, builder_string(b, str_from(rows[i].function)), object,
+				builder_string(b, STR("")), 0);
+		frame_id frame = builder_frame(
+			b, function, builder_string(b, STR("")), 0, false, rows[i].address);
+
+		builder_weight(b, builder_stack(b, (stack_id){0}, frame), &(int64_t){10}, 1);
+		assert_null(builder_finish(b, &p));
+		uint64_t id = identity_recording(p, STR("web1"), 7 * SECOND_NS);
+
+		first = i ? first : id;
+		assert_true((id == first) == rows[i].is_same);
+		assert_true(identity_recording(p, STR("web2"), 7 * SECOND_NS) != id);
+		assert_true(identity_recording(p, STR("web1"), 8 * SECOND_NS) != id);
+		profile_destroy(p);
+	}
+}
+
 TEST(test_addresses)
 {
 	static const struct {
@@ -727,6 +863,10 @@ int main(void)
 		cmocka_unit_test(test_known_stacks_are_not_sent_again),
 		cmocka_unit_test(test_missing_rows_are_noted),
 		cmocka_unit_test(test_frames_that_come_meanwhile),
+		cmocka_unit_test(test_the_largest_part_is_chosen),
+		cmocka_unit_test(test_a_metric_in_two_units),
+		cmocka_unit_test(test_notes_of_what_is_left_out),
+		cmocka_unit_test(test_recordings_are_identified),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_tokens_are_exposed),
 		cmocka_unit_test(test_losses_have_one_key),
