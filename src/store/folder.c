@@ -46,7 +46,8 @@ struct added {
 	const struct store_rows_options *options;
 	VEC(label_id) labels; /* of all samples, then of the one whose set is being made */
 	size_t common;	      /* of `labels`, those of all samples */
-	label_id own_service; /* for samples that have no service */
+	label_id own_service, own_host; /* for samples that have none */
+	bool keeps_host;		/* of samples that have one */
 };
 
 static label_id make_label(struct builder *b, struct str key, struct str value)
@@ -61,7 +62,7 @@ static label_id make_label(struct builder *b, struct str key, struct str value)
 static void make_common_labels(struct builder *b, struct added *added)
 {
 	added->own_service = make_label(b, STR("service"), added->service);
-	vec_push(&added->labels, make_label(b, STR("host"), added->host));
+	added->own_host = make_label(b, STR("host"), added->host);
 	for (size_t i = 0; i < added->options->label_count; i++) {
 		const struct store_label *label = &added->options->labels[i];
 
@@ -70,10 +71,10 @@ static void make_common_labels(struct builder *b, struct added *added)
 	added->common = added->labels.count;
 }
 
-/* As on servers: --service replaces the samples' service, and their host is always replaced. */
+/* As on servers: --service replaces the samples' service, and what is sent, their host. */
 static bool is_replaced(const struct added *added, struct str key)
 {
-	return str_equal(key, STR("host")) ||
+	return (str_equal(key, STR("host")) && !added->keeps_host) ||
 	       (added->options->service.size && str_equal(key, STR("service")));
 }
 
@@ -82,7 +83,7 @@ static label_set_id complete_labels(struct import *im, label_set_id own, struct 
 {
 	const struct profile *p = im->from;
 	struct builder *b = im->to;
-	bool has_service = false;
+	bool has_service = false, has_host = false;
 
 	added->labels.count = added->common;
 	for (; own.i; own = p->label_sets[own.i].rest) {
@@ -92,6 +93,7 @@ static label_set_id complete_labels(struct import *im, label_set_id own, struct 
 		if (is_replaced(added, key))
 			continue;
 		has_service |= str_equal(key, STR("service"));
+		has_host |= str_equal(key, STR("host"));
 		const struct label copy = {import_string(im, label->key),
 			import_string(im, label->text), label->number,
 			import_string(im, label->unit)};
@@ -100,6 +102,8 @@ static label_set_id complete_labels(struct import *im, label_set_id own, struct 
 	}
 	if (!has_service)
 		vec_push(&added->labels, added->own_service);
+	if (!has_host)
+		vec_push(&added->labels, added->own_host);
 	return builder_label_set_of(b, added->labels.data, added->labels.count);
 }
 
@@ -145,10 +149,10 @@ static void copy_sums(struct import *im, struct added *added)
 }
 
 /*
- * Copies totals as samples, which can have labels: one for each stack.  A metric "samples" is added
- * if there is none, so that each does not count as one sample.
+ * Copies totals as samples, which can have labels: one for each stack, all of this time.  A metric
+ * "samples" is added if there is none, so that each does not count as one sample.
  */
-static void copy_counted(struct import *im, struct added *added)
+static void copy_counted(struct import *im, struct added *added, uint64_t time_ns)
 {
 	const struct profile *p = im->from;
 	int64_t *weight = ARENA_ARRAY(im->scratch, int64_t, p->metric_count + 1);
@@ -161,7 +165,7 @@ static void copy_counted(struct import *im, struct added *added)
 			weight[m] = profile_weight(p, m, stack);
 		if (p->row_samples)
 			weight[p->metric_count] = (int64_t)profile_samples(p, stack);
-		builder_sample(im->to, im->stacks[stack], (thread_id){NO_ID}, UINT64_MAX, weight);
+		builder_sample(im->to, im->stacks[stack], (thread_id){NO_ID}, time_ns, weight);
 		builder_sample_labels(im->to, labels);
 	}
 }
@@ -200,7 +204,7 @@ static void copy_weights(struct import *im, struct added *added)
 	if (!counts && (are_sums || p->samples.count == 0))
 		(void)builder_metric(im->to, STR("samples"), STR("count"));
 	if (p->samples.count == 0)
-		copy_counted(im, added);
+		copy_counted(im, added, UINT64_MAX);
 	else if (are_sums)
 		copy_sums(im, added);
 	else
@@ -474,6 +478,70 @@ static struct str single_service(const struct profile *p, struct strbuf *scratch
 	return single;
 }
 
+/* Whether the query asks for labels or times of samples and the profile has none, as heap profiles. */
+static bool lacks_samples(const struct profile *p, const struct store_query *q)
+{
+	if (p->row_count <= 1)
+		return false;
+	return q->by_time ? p->samples.time_ns == NULL
+			  : (q->by_label || q->by_service) && p->samples.count == 0;
+}
+
+/* Copies samples with the time of their profile's start. */
+static void copy_at_start(struct import *im, struct added *added)
+{
+	const struct samples *s = &im->from->samples;
+	label_set_id *sets = complete_sets(im, added);
+	int64_t *weight = ARENA_ARRAY(im->scratch, int64_t, im->from->metric_count);
+
+	for (size_t i = 0; i < s->count; i++) {
+		for (size_t m = 0; m < im->from->metric_count; m++)
+			weight[m] = s->weight[m][i];
+		builder_sample(im->to, im->stacks[s->stack[i].i],
+			s->thread ? im->threads[s->thread[i].i] : (thread_id){NO_ID}, 0, weight);
+		builder_sample_labels(im->to, sets[s->labels ? s->labels[i].i : 0]);
+	}
+}
+
+/*
+ * Makes samples of its totals, and gives samples a time, so that it does not take labels and times
+ * from all others that it is added to.  Calls, which need totals, are left out.
+ */
+static struct error *make_samples(struct profile **p, const struct store_query *q)
+{
+	const struct store_rows_options none = {0};
+	struct added added = {.options = &none,
+		.service = store_own_service(*p),
+		.host = profile_string(*p, (*p)->host),
+		.keeps_host = true};
+	struct profile *made = NULL;
+	struct import im;
+	struct arena *scratch = arena_create();
+	struct builder *to = builder_create();
+
+	import_init(&im, *p, to, scratch);
+	import_metrics(&im);
+	if ((*p)->samples.count == 0 && !store_counts_samples(*p))
+		(void)builder_metric(to, STR("samples"), STR("count"));
+	import_frames(&im);
+	import_stacks(&im);
+	import_threads(&im);
+	import_notes(&im);
+	import_header(&im);
+	make_common_labels(to, &added);
+	if ((*p)->samples.count)
+		copy_at_start(&im, &added);
+	else
+		copy_counted(&im, &added, q->by_time ? 0 : UINT64_MAX);
+	vec_deinit(&added.labels);
+	arena_destroy(scratch);
+	struct error *err = builder_finish(to, &made);
+
+	profile_destroy(*p);
+	*p = made;
+	return err;
+}
+
 /* Profiles to be added up.  When there are MERGE_MAX, they become one. */
 struct sum {
 	struct profile *profiles[MERGE_MAX];
@@ -534,7 +602,9 @@ static struct error *read_part(const char *file, const struct stat *info,
 		error_destroy(err);
 		return NULL;
 	}
-	return err ? err : take_part(profile, q, part);
+	if (err == NULL)
+		err = take_part(profile, q, part);
+	return err || *part == NULL || !lacks_samples(*part, q) ? err : make_samples(part, q);
 }
 
 /* Calls `each` for each recording in a folder, until it fails. */

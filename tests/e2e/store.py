@@ -336,6 +336,21 @@ def test_unreadable_recordings_are_left_out(folder):
 	assert "damaged.prof" in check(store.report(), 1).err
 
 
+def test_profiles_without_samples_keep_the_labels_of_others(folder):
+	"""A heap profile has totals alone; it must not take labels and times from the sum, and counts under its service."""
+	store = Folder(folder)
+	check(store.push(dump(folder / "cpu.dump", [("cpu-time", "ns"), ("samples", "count")], [40, 4]), "--service", "api", "--host", "web1"))
+	check(store.push(dump(folder / "heap.dump", [("heap", "bytes")], [4096]), "--service", "of-heap", "--host", "web2"))
+	for metric, key, expected in (("cpu-time", "service", {"service=api": 40}), ("heap", "service", {"service=of-heap": 4096}),
+			("samples", "host", {"host=web1": 4})):
+		rows = store.json("--view", "tree", "--roots", f"label:{key}", "--metric", metric)["rows"]
+		found = {row["name"]: row["direct"] + row["indirect"] for row in rows if row["level"] == 1}
+		assert {name: weight for name, weight in found.items() if weight} == expected, (metric, found)
+	assert store.total("--label", "service=api", "--metric", "cpu-time") == 40
+	assert store.total("--label", "service=of-heap", "--metric", "heap") == 4096
+	assert store.total("--time", "0s:1s", "--metric", "cpu-time") == 40
+
+
 def check_exclusion(store, folder):
 	"""'!' leaves out services, hosts and labels, in options and in selections."""
 	for i, (service, host, zone) in enumerate((("api", "web1", "a"), ("api", "web2", "b"), ("db", "web1", "b"), ("!odd", "web3", None))):
