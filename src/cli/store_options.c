@@ -112,40 +112,37 @@ static struct error *set_time(const char *value, uint64_t *time_s)
 
 enum name_kind { NAME_SERVICE, NAME_HOST, NAME_LABEL };
 
-/*
- * Adds "NAME", "!NAME" or, for a name that begins with "!", "\!NAME".  key: of a label.  is_new:
- * a service or host replaces those that the query has.
- */
-static struct error *add_name(
-	struct store_query *q, enum name_kind kind, const char *key, const char *value, bool is_new)
+/* Forgets which services or hosts the query asks for. */
+static void forget_names(struct store_query *q, bool are_services)
+{
+	if (are_services)
+		q->services.count = q->not_services.count = 0;
+	else
+		q->hosts.count = q->not_hosts.count = 0;
+}
+
+/* Adds "NAME", "!NAME", or "\!NAME" for a name that begins with "!".  Other keys are labels. */
+static struct error *add_name(struct store_query *q, const char *key, const char *value)
 {
 	bool is_not = value[0] == '!';
 	struct str name = str_from(value + (is_not || (value[0] == '\\' && value[1] == '!')));
+	const struct store_label label = {str_from(key), name};
+	bool is_service = strcmp(key, "service") == 0, is_host = strcmp(key, "host") == 0;
 
 	if (is_not && name.size == 0)
 		return error_new(ERROR_USAGE, "expected a name after '!'");
-	if (kind == NAME_LABEL) {
-		const struct store_label label = {str_from(key), name};
-
-		if (is_not)
-			vec_push(&q->not_labels, label);
-		else
-			vec_push(&q->labels, label);
-	} else if (kind == NAME_SERVICE) {
-		if (is_new && !is_not)
-			q->services.count = q->not_services.count = 0;
-		if (is_not)
-			vec_push(&q->not_services, name);
-		else
-			vec_push(&q->services, name);
-	} else {
-		if (is_new && !is_not)
-			q->hosts.count = q->not_hosts.count = 0;
-		if (is_not)
-			vec_push(&q->not_hosts, name);
-		else
-			vec_push(&q->hosts, name);
-	}
+	if (is_service && is_not)
+		vec_push(&q->not_services, name);
+	else if (is_service)
+		vec_push(&q->services, name);
+	else if (is_host && is_not)
+		vec_push(&q->not_hosts, name);
+	else if (is_host)
+		vec_push(&q->hosts, name);
+	else if (is_not)
+		vec_push(&q->not_labels, label);
+	else
+		vec_push(&q->labels, label);
 	return NULL;
 }
 
@@ -166,9 +163,9 @@ struct error *store_options_set(struct store_options *o, int id, const char *val
 		o->access.ca_file = value;
 		break;
 	case STORE_OPTION_SERVICE:
-		return add_name(q, NAME_SERVICE, NULL, value, false);
+		return add_name(q, "service", value);
 	case STORE_OPTION_HOST:
-		return add_name(q, NAME_HOST, NULL, value, false);
+		return add_name(q, "host", value);
 	case STORE_OPTION_LAST:
 		return set_last(q, value);
 	case STORE_OPTION_SINCE:
@@ -221,14 +218,14 @@ struct error *store_options_open(struct store_options *o, struct store **store)
 
 /* ---- selections ---- */
 
-/* A service or a host replaces those of the options, unless it excludes; anything else is a label. */
-static struct error *add_key(struct store_query *q, const char *key, const char *value)
+/* A service or host of a selection replaces those of the options, unless it excludes. */
+static struct error *add_selected(struct store_query *q, const char *key, const char *value)
 {
-	enum name_kind kind = strcmp(key, "service") == 0 ? NAME_SERVICE
-			      : strcmp(key, "host") == 0  ? NAME_HOST
-							  : NAME_LABEL;
+	bool is_service = strcmp(key, "service") == 0;
 
-	return add_name(q, kind, key, value, true);
+	if (value[0] != '!' && (is_service || strcmp(key, "host") == 0))
+		forget_names(q, is_service);
+	return add_name(q, key, value);
 }
 
 static struct error *add_selection(struct store_query *q, char *item)
@@ -251,7 +248,7 @@ static struct error *add_selection(struct store_query *q, char *item)
 	else if (strcmp(item, "last") == 0)
 		err = set_last(q, value);
 	else
-		err = add_key(q, item, value);
+		err = add_selected(q, item, value);
 	return err ? error_prefix(err, "%s", item) : NULL;
 }
 

@@ -226,8 +226,8 @@ static void find_usual(struct fit *f)
 }
 
 /*
- * The first metric whose unit differs from that of the sum, or from its own other one; metric_count:
- * none.
+ * The first metric whose unit differs from that of the sum, or from its own other one;
+ * metric_count: none.
  */
 static size_t disputed_metric(const struct fit *f, const struct fit_shape *shape)
 {

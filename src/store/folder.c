@@ -478,7 +478,7 @@ static struct str single_service(const struct profile *p, struct strbuf *scratch
 	return single;
 }
 
-/* Whether the query asks for labels or times of samples and the profile has none, as heap profiles. */
+/* Whether the query asks for labels or times of samples, and the profile has none. */
 static bool lacks_samples(const struct profile *p, const struct store_query *q)
 {
 	if (p->row_count <= 1)

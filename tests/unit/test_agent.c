@@ -637,7 +637,7 @@ TEST(test_hosts_share_a_folder)
 	remove_folder(folder);
 }
 
-/* A received segment is known by its digest: in the spool, when that is found again, in a folder. */
+/* A received segment is known by its digest: in the spool, if found again, and in a folder. */
 TEST(test_received_segments_have_one_name)
 {
 	char *folder = new_folder(), store[128], command[256];
