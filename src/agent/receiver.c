@@ -32,7 +32,8 @@
 
 struct keeping {
 	struct store *store; /* the folder .in */
-	struct digests digests;
+	const char *digests; /* the path of their file */
+	uint64_t keep_s;
 	const char *metrics;
 };
 
@@ -45,9 +46,15 @@ static uint64_t start_of(struct keeping *k, const struct intake_origin *origin)
 {
 	uint64_t start_ns = origin->start_unix_ns;
 
-	if (start_ns == 0)
-		start_ns = SECOND_NS * digests_time(&k->digests, origin->digest,
+	if (start_ns == 0) {
+		struct digests d;
+
+		/* Opened each time, as a process that ends after one profile may run this. */
+		digests_open(&d, k->digests, k->keep_s);
+		start_ns = SECOND_NS * digests_time(&d, origin->digest,
 					       (uint32_t)(clock_unix_ns() / SECOND_NS));
+		digests_close(&d);
+	}
 	return start_ns % SECOND_NS ? start_ns : start_ns + origin->digest % SECOND_NS;
 }
 
@@ -105,7 +112,8 @@ static struct error *receive(const struct receiver *r, int ready_fd)
 	int number;
 	struct error *err = store_open(r->folder, &(struct clickhouse_options){0}, &k.store);
 
-	digests_open(&k.digests, digests, r->options.keep_ns / SECOND_NS);
+	k.digests = digests;
+	k.keep_s = r->options.keep_ns / SECOND_NS;
 	if (err == NULL)
 		err = intake_start(&options, &intake);
 	if (err == NULL) {
@@ -117,7 +125,6 @@ static struct error *receive(const struct receiver *r, int ready_fd)
 		intake_stop(intake);
 	}
 	store_close(k.store);
-	digests_close(&k.digests);
 	free(digests);
 	return err;
 }
