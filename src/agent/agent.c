@@ -11,6 +11,7 @@
 #include "agent/agent.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -66,7 +67,6 @@ struct agent {
 	struct allowance allowance;
 	struct segment segments[SEGMENTS_MAX];
 	struct agent_metrics metrics;
-	char *metrics_path; /* for the receiver, which answers with it */
 	struct receiver receiver;
 	char host[sizeof(((struct utsname *)NULL)->nodename)];
 	int signal_fd;
@@ -327,11 +327,11 @@ static void write_metrics(struct agent *a, uint64_t now_ns)
 	m->dropped_bytes = a->spool.dropped_bytes;
 	m->spool_bytes = a->spool.bytes;
 	m->spool_segments = a->spool.entries.count;
-	if (a->receiver.folder)
-		error_destroy(agent_metrics_write(m, a->metrics_path));
+	if (a->receiver.folder_fd >= 0 && a->settings.listen)
+		error_destroy(agent_metrics_write(m, a->receiver.folder_fd, RECEIVER_METRICS));
 	if (!a->settings.metrics)
 		return;
-	struct error *err = agent_metrics_write(m, a->settings.metrics);
+	struct error *err = agent_metrics_write(m, AT_FDCWD, a->settings.metrics);
 
 	if (err)
 		say(a, "metrics: %s", err->message);
@@ -433,16 +433,13 @@ static void cut(struct agent *a, uint64_t now_ns)
 
 static void recover(struct agent *a, const struct segment *s)
 {
-	char *path = spool_temporary_path(&a->spool, s->name);
-
 	a->metrics.segments_broken++;
 	if (s->shared->samples > 0) {
 		/* Up to its last chunk the file is whole. */
 		error_destroy(spool_take(&a->spool, s->name));
 	} else {
-		unlink(path);
+		unlinkat(a->spool.temporary_fd, s->name, 0);
 	}
-	free(path);
 }
 
 static void tell_failure(struct agent *a, const struct segment *s, int status)
@@ -479,13 +476,11 @@ static void limit_spool(struct agent *a)
 /* The process of a segment ended before its names were written. */
 static void leave_names(struct agent *a, const struct segment *s, int status)
 {
-	char *path = spool_temporary_path(&a->spool, s->name);
-	char *named = segment_named_path(path);
+	char *named = segment_named(s->name);
 
 	a->metrics.segments_nameless++;
-	unlink(named);
+	unlinkat(a->spool.temporary_fd, named, 0);
 	free(named);
-	free(path);
 	if (memory_was_refused(status)) {
 		a->refusals++;
 		say(a, "names of a segment were left out: they took too much of the agent's "
@@ -775,6 +770,19 @@ static struct error *take_signal_fd(struct agent *a, sigset_t *before)
 	return NULL;
 }
 
+/* The folders of processes of less rights, while we may share them. */
+static struct error *open_parts(struct agent *a)
+{
+	int sent = -1;
+	struct error *err = receiver_open(&a->receiver, &a->spool);
+
+	if (!err)
+		err = spool_part(&a->spool, ".sent", a->receiver.group, &sent);
+	if (sent >= 0)
+		close(sent);
+	return err;
+}
+
 static struct error *open_all(struct agent *a, sigset_t *before)
 {
 	const char *spool = spool_of(&a->settings);
@@ -784,6 +792,8 @@ static struct error *open_all(struct agent *a, sigset_t *before)
 
 	if (!err)
 		err = spool_open(&a->spool, spool);
+	if (!err)
+		err = open_parts(a);
 	/* While we may: the recorders inherit it. */
 	launch_raise_ourselves();
 	if (!err)
@@ -798,14 +808,13 @@ static struct error *open_all(struct agent *a, sigset_t *before)
 	const struct sender_target target = target_of(a);
 
 	sender_init(&a->sender, &target, a->settings.every_ns, a->hooks.segment.say);
+	a->sender.group = a->receiver.group;
 	if (a->spool.removed_temporary > 0)
 		say(a, "removed %llu unfinished segment file%s of an agent that was killed",
 			(unsigned long long)a->spool.removed_temporary,
 			a->spool.removed_temporary == 1 ? "" : "s");
-	a->metrics_path = xasprintf("%s/.metrics", spool);
 	const struct receiver_options receiver = {.address = a->settings.listen,
 		.token_file = a->settings.token,
-		.metrics = a->metrics_path,
 		.keep_ns = a->settings.keep_ns,
 		.say = a->hooks.segment.say};
 
@@ -820,7 +829,6 @@ static void close_all(struct agent *a)
 			kill(a->segments[i].pid, SIGKILL);
 	receiver_stop(&a->receiver, &a->spool);
 	reap(a, 0);
-	free(a->metrics_path);
 	sender_deinit(&a->sender);
 	spool_close(&a->spool);
 	if (a->signal_fd >= 0)
@@ -851,7 +859,8 @@ struct error *agent_run(const struct agent_settings *settings, const struct agen
 	struct error *err;
 
 	alloc_spare();
-	a.spool.lock_fd = -1;
+	a.spool = SPOOL_NONE;
+	a.receiver = RECEIVER_NONE;
 	a.metrics.start_unix_ns = clock_unix_ns();
 	prctl(PR_SET_NAME, "sonde-agent");
 	err = open_all(&a, &before);

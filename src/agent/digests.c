@@ -1,7 +1,7 @@
 /*
  * The file is a list of entries of 12 bytes, oldest first: digest and time, little-endian.  Each is
- * appended as it comes.  The file is written anew, without what is forgotten, when it is opened and
- * when it has twice as many entries as there may be.
+ * appended as it comes.  The file is written anew, without what is forgotten, when it has twice as
+ * many entries as there may be, or is damaged.
  */
 #include "agent/digests.h"
 
@@ -33,7 +33,8 @@ static void add_entry(struct digests *d, uint64_t digest, uint32_t time_s)
 		vec_push(&d->entries, (struct digests_entry){digest, time_s});
 }
 
-static void read_entries(struct digests *d)
+/* Whether the file can be added to: it has whole entries, and not too many. */
+static bool read_entries(struct digests *d)
 {
 	struct file_bytes bytes;
 	struct cursor c;
@@ -41,15 +42,18 @@ static void read_entries(struct digests *d)
 
 	if (err) {
 		error_destroy(err);
-		return;
+		return false;
 	}
+	bool is_whole = bytes.size % ENTRY_BYTES == 0;
 	cursor_init(&c, bytes.data, bytes.size, d->path, 0);
 	while (cursor_left(&c) >= ENTRY_BYTES) {
 		uint64_t digest = cursor_u64(&c);
 
 		add_entry(d, digest, cursor_u32(&c));
 	}
+	d->in_file = bytes.size / ENTRY_BYTES;
 	file_bytes_deinit(&bytes);
+	return is_whole;
 }
 
 /* Writes the file anew and keeps it open. */
@@ -100,8 +104,10 @@ static void forget(struct digests *d, uint32_t now_s)
 void digests_open(struct digests *d, const char *path, uint64_t keep_s)
 {
 	*d = (struct digests){.path = xstrdup(path), .fd = -1, .keep_s = keep_s};
-	read_entries(d);
-	write_entries(d);
+	if (read_entries(d))
+		d->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+	if (d->fd < 0)
+		write_entries(d);
 }
 
 void digests_close(struct digests *d)

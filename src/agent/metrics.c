@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/draft.h"
 #include "base/file.h"
 
 static void put(struct strbuf *out, const char *name, const char *help, double value)
@@ -84,25 +85,19 @@ void agent_metrics_put(const struct agent_metrics *m, struct strbuf *out)
 		put(out, rows[i].name, rows[i].help, rows[i].value);
 }
 
-struct error *agent_metrics_write(const struct agent_metrics *m, const char *path)
+struct error *agent_metrics_write(const struct agent_metrics *m, int folder, const char *path)
 {
-	char *part = xasprintf("%s.new", path);
+	struct draft draft;
+	struct error *err = draft_open(&draft, folder, path, 0644);
 	struct strbuf text = {0};
-	int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
-	struct error *err = NULL;
 
+	if (err)
+		return err;
+	/* In such a folder, another user's process reads them. */
+	if (folder != AT_FDCWD)
+		(void)fchmod(draft.fd, 0644);
 	agent_metrics_put(m, &text);
-	if (fd < 0)
-		err = error_system(errno, "cannot create %s", part);
-	else
-		err = file_write_all(fd, text.data, text.size, part);
-	if (fd >= 0)
-		close(fd);
-	if (!err && rename(part, path) != 0)
-		err = error_system(errno, "cannot rename %s", part);
-	if (err && fd >= 0)
-		unlink(part);
+	err = draft_end(&draft, file_write_all(draft.fd, text.data, text.size, path));
 	strbuf_deinit(&text);
-	free(part);
 	return err;
 }

@@ -30,8 +30,9 @@ struct agent_metrics {
 void agent_metrics_put(const struct agent_metrics *m, struct strbuf *out);
 /*
  * Writes them to a file that is replaced as a whole, for the textfile collector of Prometheus'
- * node_exporter.
+ * node_exporter.  folder, path: as in openat(2).
  */
-must_use struct error *agent_metrics_write(const struct agent_metrics *m, const char *path);
+must_use struct error *agent_metrics_write(
+	const struct agent_metrics *m, int folder, const char *path);
 
 #endif

@@ -9,40 +9,52 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "agent/digests.h"
+#include "agent/rights.h"
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/draft.h"
 #include "base/file.h"
 #include "intake/intake.h"
 #include "store/store.h"
 
 #define BODY_MAX    ((size_t)16 << 20)
 #define METRICS_MAX ((uint64_t)1 << 20)
-#define AGAIN_NS    (10 * SECOND_NS)
+/* In .in, of digests.h. */
+#define RECEIVER_DIGESTS "digests"
+#define AGAIN_NS	 (10 * SECOND_NS)
 /* It ends by itself within half a second. */
 #define STOPPING_NS (SECOND_NS / 10 * 8)
 #define TIME_DIGITS 16 /* "20261127T213348Z" */
 
 /* ---- in the process ---- */
 
+/* Its working directory is .in, and nothing else can be written to. */
 struct keeping {
-	struct store *store; /* the folder .in */
-	const char *digests; /* the path of their file */
-	uint64_t keep_s;
-	const char *metrics;
+	const struct receiver *receiver;
+	struct store *store;
+	uint64_t keep_s; /* how long digests are remembered */
 };
+
+static struct error *begin(void *context)
+{
+	const struct keeping *k = context;
+
+	return rights_confine(k->receiver->group, k->receiver->folder_fd);
+}
 
 /*
  * The start of a profile that has none of its own.  Senders give whole seconds, and several of
  * their processes may send in the same one.  So the fraction comes from the digest: each is a
  * profile of its own, and the same one if it is sent again.
  */
-static uint64_t start_of(struct keeping *k, const struct intake_origin *origin)
+static uint64_t start_of(const struct keeping *k, const struct intake_origin *origin)
 {
 	uint64_t start_ns = origin->start_unix_ns;
 
@@ -50,7 +62,7 @@ static uint64_t start_of(struct keeping *k, const struct intake_origin *origin)
 		struct digests d;
 
 		/* Opened each time, as a process that ends after one profile may run this. */
-		digests_open(&d, k->digests, k->keep_s);
+		digests_open(&d, RECEIVER_DIGESTS, k->keep_s);
 		start_ns = SECOND_NS * digests_time(&d, origin->digest,
 					       (uint32_t)(clock_unix_ns() / SECOND_NS));
 		digests_close(&d);
@@ -61,7 +73,7 @@ static uint64_t start_of(struct keeping *k, const struct intake_origin *origin)
 static struct error *keep(
 	void *context, struct profile *profile, const struct intake_origin *origin)
 {
-	struct keeping *k = context;
+	const struct keeping *k = context;
 	struct store_label *labels = xcalloc(origin->label_count, sizeof(*labels));
 	struct store_sent sent;
 
@@ -84,9 +96,10 @@ static struct error *keep(
 /* The agent's own metrics, as it wrote them last. */
 static void put_metrics(void *context, struct strbuf *out)
 {
-	const struct keeping *k = context;
 	struct file_bytes bytes;
-	struct error *err = file_read(k->metrics, METRICS_MAX, &bytes);
+	struct error *err = file_read(RECEIVER_METRICS, METRICS_MAX, &bytes);
+
+	(void)context;
 
 	if (err) {
 		error_destroy(err);
@@ -99,21 +112,19 @@ static void put_metrics(void *context, struct strbuf *out)
 /* Until SIGTERM, which also comes when the agent is gone. */
 static struct error *receive(const struct receiver *r, int ready_fd)
 {
-	struct keeping k = {.metrics = r->options.metrics};
+	struct keeping k = {.receiver = r, .keep_s = r->options.keep_ns / SECOND_NS};
 	const struct intake_options options = {.address = r->options.address,
 		.token_file = r->options.token_file,
 		.body_max = BODY_MAX,
+		.begin = begin,
 		.keep = keep,
 		.metrics = put_metrics,
 		.context = &k};
 	struct intake *intake = NULL;
-	char *digests = xasprintf("%s/digests", r->folder);
 	sigset_t ends;
 	int number;
-	struct error *err = store_open(r->folder, &(struct clickhouse_options){0}, &k.store);
+	struct error *err = store_open("./", &(struct clickhouse_options){0}, &k.store);
 
-	k.digests = digests;
-	k.keep_s = r->options.keep_ns / SECOND_NS;
 	if (err == NULL)
 		err = intake_start(&options, &intake);
 	if (err == NULL) {
@@ -125,7 +136,6 @@ static struct error *receive(const struct receiver *r, int ready_fd)
 		intake_stop(intake);
 	}
 	store_close(k.store);
-	free(digests);
 	return err;
 }
 
@@ -154,7 +164,7 @@ static void run(const struct receiver *r, struct spool *spool, int ready_fd, pid
 
 static bool is_draft(const char *name)
 {
-	return str_ends_with(str_from(name), STR(SPOOL_ENDING ".new"));
+	return str_ends_with(str_from(name), STR(DRAFT_ENDING));
 }
 
 static bool is_recording(const char *name)
@@ -164,17 +174,14 @@ static bool is_recording(const char *name)
 
 static void remove_draft(struct receiver *r, struct spool *spool, const char *name)
 {
-	char *path = xasprintf("%s/%s", r->folder, name);
-
 	(void)spool;
-	unlink(path);
-	free(path);
+	unlinkat(r->folder_fd, name, 0);
 }
 
 static void for_files(struct receiver *r, struct spool *spool, bool (*is_asked)(const char *name),
 	void (*each)(struct receiver *r, struct spool *spool, const char *name))
 {
-	DIR *dir = opendir(r->folder);
+	DIR *dir = spool_list(r->folder_fd);
 	const struct dirent *entry;
 
 	while (dir && (entry = readdir(dir))) {
@@ -223,19 +230,23 @@ static struct error *start(struct receiver *r, struct spool *spool, bool *is_lis
 	return NULL;
 }
 
+struct error *receiver_open(struct receiver *r, const struct spool *spool)
+{
+	*r = RECEIVER_NONE;
+	r->group = rights_other_group();
+	return spool_part(spool, ".in", r->group, &r->folder_fd);
+}
+
 struct error *receiver_start(
 	struct receiver *r, const struct receiver_options *options, struct spool *spool)
 {
 	bool is_listening;
-	struct error *err;
 
-	*r = (struct receiver){.options = *options};
+	r->options = *options;
 	if (options->address == NULL)
 		return NULL;
-	r->folder = xasprintf("%s/.in", spool->path);
-	if (mkdir(r->folder, 0700) != 0 && errno != EEXIST)
-		return error_system(errno, "%s", r->folder);
-	err = start(r, spool, &is_listening);
+	struct error *err = start(r, spool, &is_listening);
+
 	if (err == NULL && !is_listening)
 		err = error_new(ERROR_SYSTEM, "cannot accept profiles at %s", options->address);
 	return err;
@@ -259,25 +270,56 @@ static struct str digest_in(const char *name)
 	return (struct str){digest, strcspn(digest, ".")};
 }
 
+/*
+ * Copies what the process wrote to a file of our own.  It may be another user's process, and if it
+ * was taken over, it could have kept its file open, or left a link in its place.
+ */
+static struct error *copy_in(int from_folder, const char *from, int to_folder, const char *to)
+{
+	int in = openat(from_folder, from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	struct draft draft;
+	struct error *err;
+	off_t at = 0;
+
+	if (in < 0 || fstat(in, &st) != 0 || !S_ISREG(st.st_mode)) {
+		err = error_new(ERROR_SYSTEM, "cannot take the received profile %s: %s", from,
+			in < 0 ? strerror(errno) : "not a regular file");
+		if (in >= 0)
+			close(in);
+		return err;
+	}
+	err = draft_open(&draft, to_folder, to, 0600);
+	while (!err && at < st.st_size) {
+		ssize_t got = sendfile(draft.fd, in, &at, (size_t)(st.st_size - at));
+
+		if (got == 0 || (got < 0 && errno != EINTR))
+			err = error_system(got ? errno : EIO, "cannot copy %s", from);
+	}
+	close(in);
+	return draft_end(&draft, err);
+}
+
 static void take(struct receiver *r, struct spool *spool, const char *name)
 {
 	char *to = spool_received_name(spool, name_time_ns(name), digest_in(name));
-	char *from_path = xasprintf("%s/%s", r->folder, name);
-	char *to_path = spool_temporary_path(spool, to);
 	struct error *err = NULL;
 
 	/* It came again while it waits here. */
-	if (spool_has_received(spool, to))
-		unlink(from_path);
-	else if (rename(from_path, to_path) != 0)
-		err = error_system(errno, "cannot move %s", from_path);
-	else
+	if (spool_has_received(spool, to)) {
+		unlinkat(r->folder_fd, name, 0);
+		free(to);
+		return;
+	}
+	err = copy_in(r->folder_fd, name, spool->temporary_fd, to);
+	if (!err)
 		err = spool_take(spool, to);
 	if (err)
 		r->options.say(err->message);
+	/* What cannot be taken never can be, unless the system is short of something. */
+	if (!err || err->code == 0)
+		unlinkat(r->folder_fd, name, 0);
 	error_destroy(err);
-	free(from_path);
-	free(to_path);
 	free(to);
 }
 
@@ -285,7 +327,7 @@ void receiver_look(struct receiver *r, struct spool *spool, uint64_t now_ns)
 {
 	bool is_listening;
 
-	if (r->folder == NULL)
+	if (r->options.address == NULL)
 		return;
 	for_files(r, spool, is_recording, take);
 	if (r->pid == 0 && now_ns >= r->next_ns) {
@@ -317,6 +359,15 @@ static bool has_ended_within(pid_t pid, uint64_t time_ns)
 	return true;
 }
 
+/* The process may not: it has no rights any more where it listened. */
+static void remove_socket(const char *address)
+{
+	struct stat st;
+
+	if (strchr(address, '/') && lstat(address, &st) == 0 && S_ISSOCK(st.st_mode))
+		unlink(address);
+}
+
 void receiver_stop(struct receiver *r, struct spool *spool)
 {
 	if (r->pid > 0) {
@@ -325,9 +376,11 @@ void receiver_stop(struct receiver *r, struct spool *spool)
 			kill(r->pid, SIGKILL);
 			(void)waitpid(r->pid, NULL, 0);
 		}
+		remove_socket(r->options.address);
 	}
-	if (r->folder && spool->path)
+	if (r->folder_fd >= 0 && spool->path)
 		for_files(r, spool, is_recording, take);
-	free(r->folder);
-	*r = (struct receiver){.pid = 0};
+	if (r->folder_fd >= 0)
+		close(r->folder_fd);
+	*r = RECEIVER_NONE;
 }

@@ -6,7 +6,8 @@
  * which go to the store like segments.  It is not part of the agent's budget: what it costs is up
  * to those who send.
  *
- * A recording is written to .in/ in the spool's folder.  Its name follows from what it is, and its
+ * The process can write to nothing but .in/ in the spool's folder, and as root it becomes another
+ * user (agent/rights.h).  A recording is written there.  Its name follows from what it is, and its
  * segment's from that, so it is there once however often it is sent, in the spool as in the store.
  * One that states no time gets that at which it came first (agent/digests.h).
  */
@@ -21,21 +22,28 @@
 struct receiver_options {
 	const char *address;	/* as in struct intake_options; NULL: nothing is received */
 	const char *token_file; /* likewise */
-	const char *metrics;	/* a file with the agent's own metrics, for GET /metrics */
 	uint64_t keep_ns;	/* how long the spool keeps segments; 0: without a limit */
 	void (*say)(const char *line);
 };
 
 struct receiver {
 	struct receiver_options options;
-	char *folder;	  /* .in */
+	int folder_fd;	  /* .in; -1: not open */
+	int64_t group;	  /* whom the process becomes, as in rights_confine */
 	pid_t pid;	  /* 0: none */
 	uint64_t next_ns; /* not to be started before, CLOCK_MONOTONIC */
 };
 
+/* One that is not open. */
+#define RECEIVER_NONE ((struct receiver){.folder_fd = -1, .group = -1})
+/* A file in .in with the agent's own metrics, for GET /metrics. */
+#define RECEIVER_METRICS ".metrics"
+
+/* Makes the folder, while we have the rights to share it with the process. */
+must_use struct error *receiver_open(struct receiver *r, const struct spool *spool);
 /*
- * Makes the folder and starts the process; fails if it cannot listen.  Texts are borrowed.  A
- * receiver without an address is fine, and does nothing.
+ * Starts the process of an open one; fails if it cannot listen.  Texts are borrowed.  Without an
+ * address it does nothing.
  */
 must_use struct error *receiver_start(
 	struct receiver *r, const struct receiver_options *options, struct spool *spool);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "agent/memory.h"
+#include "agent/rights.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "record/recorder.h"
@@ -31,9 +32,9 @@
 /* How often a segment looks whether it may resolve names. */
 #define GRANT_LOOK_NS 20000000
 
-char *segment_named_path(const char *path)
+char *segment_named(const char *name)
 {
-	return xasprintf("%s.named", path);
+	return xasprintf("%s.named", name);
 }
 
 /* ---- the child ---- */
@@ -144,7 +145,7 @@ static void finish(struct recorder *recorder, const struct recorder_result *resu
 	const char *path, struct segment_shared *shared, const struct segment_news *news,
 	bool no_symbols, const struct segment_hooks *hooks)
 {
-	char *named = segment_named_path(path);
+	char *named = segment_named(path);
 	bool is_whole;
 
 	shared->samples = result->samples;
@@ -233,9 +234,8 @@ struct error *segment_start(struct segment *s, struct spool *spool,
 		.halvings = news->halvings,
 		.limit_bytes = limit_bytes,
 		.shared = shared};
-	char *path = spool_temporary_path(spool, s->name);
 	struct recorder_options options =
-		options_of(settings, shared, path, from_ns, news->halvings, hooks->say);
+		options_of(settings, shared, s->name, from_ns, news->halvings, hooks->say);
 
 	s->pid = fork();
 	if (s->pid == 0) {
@@ -245,13 +245,17 @@ struct error *segment_start(struct segment *s, struct spool *spool,
 		signal(SIGHUP, SIG_IGN);
 		prctl(PR_SET_NAME, "sonde-agent");
 		spool_leave_lock(spool);
+		/* Names of files are names in there from now on. */
+		struct error *err = rights_drop_starting();
+
+		if (err || fchdir(spool->temporary_fd) != 0)
+			_exit(1);
 		memory_small_stacks();
 		(void)memory_limit(0, limit_bytes);
 		record(&options, shared, news, settings->no_symbols, hooks);
 	}
 	int code = errno;
 
-	free(path);
 	if (s->pid > 0)
 		return NULL;
 	segment_deinit(s);

@@ -87,8 +87,8 @@ struct segment_news {
 must_use struct error *segment_start(struct segment *s, struct spool *spool,
 	const struct agent_settings *settings, uint64_t from_ns, uint64_t until_ns,
 	const struct segment_news *news, uint64_t limit_bytes, const struct segment_hooks *hooks);
-/* The path of that copy, to be freed. */
-char *segment_named_path(const char *path);
+/* The name of that copy, to be freed. */
+char *segment_named(const char *name);
 /* Ends the sampling now. */
 void segment_stop(const struct segment *s);
 /* Ends it at another time, at least a second to come. */

@@ -18,8 +18,10 @@
 #include <unistd.h>
 
 #include "agent/memory.h"
+#include "agent/rights.h"
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/draft.h"
 #include "base/hash.h"
 #include "formats/readers.h"
 #include "store/identity.h"
@@ -82,30 +84,19 @@ static char *name_in_folder(const struct sender_target *target, const char *path
 		(unsigned long long)identity_bytes(str_from(target->host)));
 }
 
-static struct error *push_to_folder(const struct sender_target *target, const char *path)
+static struct error *push_to_folder(const struct sender_target *target, int in, const char *path)
 {
 	char *name = name_in_folder(target, path);
 	char *to = xasprintf("%s/%s", target->store, name);
-	char *part = xasprintf("%s/.%s", target->store, name);
-	int in = open(path, O_RDONLY | O_CLOEXEC);
-	int out = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	struct error *err = NULL;
+	struct draft draft;
+	struct error *err = draft_open(&draft, AT_FDCWD, to, 0600);
 
-	if (in < 0 || out < 0)
-		err = error_system(errno, "cannot open %s", in < 0 ? path : part);
-	else
-		err = copy(in, out, part);
-	if (!err && rename(part, to) != 0)
-		err = error_system(errno, "cannot rename %s", part);
-	if (err && out >= 0)
-		unlink(part);
-	if (in >= 0)
-		close(in);
-	if (out >= 0)
-		close(out);
+	if (!err) {
+		draft_share(&draft);
+		err = draft_end(&draft, copy(in, draft.fd, to));
+	}
 	free(name);
 	free(to);
-	free(part);
 	return err;
 }
 
@@ -152,10 +143,9 @@ static struct error *push_profile(
 	return err;
 }
 
-static struct error *push_to_servers(
-	const struct sender_target *target, const char *path, bool *is_unreadable)
+static struct error *push_to_servers(const struct sender_target *target, struct store *store,
+	const char *path, bool *is_unreadable)
 {
-	struct store *store = NULL;
 	struct profile *profile = NULL;
 	/* With one thread, as each has memory of its own. */
 	const struct read_options options = {.jobs = 1};
@@ -164,19 +154,89 @@ static struct error *push_to_servers(
 	/* A lack of memory or of descriptors passes; a file that is gone stays gone. */
 	*is_unreadable = err && (err->kind != ERROR_SYSTEM || err->code == ENOENT);
 	if (err == NULL)
-		err = store_open(target->store, &target->access, &store);
-	if (err == NULL)
 		err = push_profile(target, store, profile);
-	store_close(store);
 	profile_destroy(profile);
 	return err;
 }
 
 struct error *sender_push(const struct sender_target *target, const char *path, bool *is_unreadable)
 {
+	struct store *store = NULL;
+	struct error *err;
+
 	*is_unreadable = false;
-	return sender_is_url(target->store) ? push_to_servers(target, path, is_unreadable)
-					    : push_to_folder(target, path);
+	if (sender_is_url(target->store)) {
+		err = store_open(target->store, &target->access, &store);
+		if (err == NULL)
+			err = push_to_servers(target, store, path, is_unreadable);
+		store_close(store);
+		return err;
+	}
+	int in = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	if (in < 0)
+		return error_system(errno, "cannot open %s", path);
+	err = push_to_folder(target, in, path);
+	close(in);
+	return err;
+}
+
+/* ---- in a process of few rights ---- */
+
+/* The process does all else in the folder that rights_confine leaves it. */
+static struct error *push_to_servers_confined(const struct sender *s, const struct spool *spool,
+	int in, const char *name, bool *is_unreadable)
+{
+	struct sender_target target = s->target;
+	char *ca_file = target.access.ca_file ? realpath(target.access.ca_file, NULL) : NULL;
+	struct store *store = NULL;
+	int folder = -1;
+	struct error *err;
+
+	target.spool = ".";
+	if (ca_file)
+		target.access.ca_file = ca_file;
+	/* The passwords' file is read here. */
+	err = store_open(target.store, &target.access, &store);
+	if (err == NULL)
+		err = spool_part(spool, ".sent", s->group, &folder);
+	if (err == NULL)
+		err = rights_confine(s->group, folder);
+	if (err == NULL && dup2(in, STDIN_FILENO) < 0)
+		err = error_system(errno, "cannot open %s", name);
+	if (err == NULL) {
+		err = push_to_servers(&target, store, "-", is_unreadable);
+		if (err && *is_unreadable)
+			err = error_prefix(err, "the segment %s", name);
+	}
+	store_close(store);
+	free(ca_file);
+	return err;
+}
+
+/* As the same user: to write there takes that user, and nothing is read that others wrote. */
+static struct error *push_to_folder_confined(const struct sender *s, int in, const char *name)
+{
+	struct sender_target target = s->target;
+	int folder = open(target.store, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct error *err = folder < 0 ? error_system(errno, "cannot open %s", target.store)
+				       : rights_confine(-1, folder);
+
+	target.store = ".";
+	return err ? err : push_to_folder(&target, in, name);
+}
+
+static struct error *push_confined(
+	const struct sender *s, const struct spool *spool, const char *name, bool *is_unreadable)
+{
+	int in = openat(spool->fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	*is_unreadable = in < 0 && errno == ENOENT;
+	if (in < 0)
+		return error_system(errno, "cannot open %s/%s", spool->path, name);
+	return sender_is_url(s->target.store)
+		       ? push_to_servers_confined(s, spool, in, name, is_unreadable)
+		       : push_to_folder_confined(s, in, name);
 }
 
 /* ---- when ---- */
@@ -186,7 +246,7 @@ void sender_init(struct sender *s, const struct sender_target *target, uint64_t 
 {
 	uint64_t hash = hash_u64(crc32c(0, target->host, strlen(target->host)));
 
-	*s = (struct sender){.target = *target, .say = say};
+	*s = (struct sender){.target = *target, .group = -1, .say = say};
 	s->phase_ns = every_ns > 0 ? hash % every_ns : 0;
 }
 
@@ -217,7 +277,7 @@ static double random_share(void)
 }
 
 static void send_in_child(
-	const struct sender *s, struct spool *spool, const char *path, pid_t parent)
+	const struct sender *s, struct spool *spool, const char *name, pid_t parent)
 {
 	sigset_t none;
 
@@ -232,7 +292,7 @@ static void send_in_child(
 	/* A store that never answers must not hold the spool for ever. */
 	alarm(SEND_SECONDS_MAX);
 	bool is_unreadable;
-	struct error *err = sender_push(&s->target, path, &is_unreadable);
+	struct error *err = push_confined(s, spool, name, &is_unreadable);
 
 	if (err) {
 		err = error_prefix(err, "sending to %s", s->target.store);
@@ -260,14 +320,11 @@ void sender_look(struct sender *s, struct spool *spool, uint64_t now_ns, uint64_
 	/* One that waited for its turn already does not wait again. */
 	if (s->failures == 0 && spool->entries.count == 1 && age_ns < s->phase_ns)
 		return;
-	char *path = spool_path(spool, oldest->name);
-
 	s->limit_bytes = memory_of(getpid()).mapped_bytes + memory_bytes;
 	pid_t parent = getpid(), pid = fork();
 
 	if (pid == 0)
-		send_in_child(s, spool, path, parent);
-	free(path);
+		send_in_child(s, spool, oldest->name, parent);
 	if (pid > 0) {
 		s->child = pid;
 		s->name = xstrdup(oldest->name);

@@ -8,8 +8,10 @@
  * Hosts send at different times: each waits a part of the interval that follows from its name.
  * After a failure the sender waits twice as long as before, with jitter, at most five minutes.
  *
- * The child may take only so much memory; if that does not suffice, the next one may take twice as
- * much.  A segment for which three times in a row it does not is dropped.
+ * The child has no rights but to read the segment, and to write to one folder (agent/rights.h):
+ * that of the store, or the one with what servers have.  It may take only so much memory; if that
+ * does not suffice, the next one may take twice as much.  A segment for which three times in a row
+ * it does not is dropped.
  */
 
 #include <stdbool.h>
@@ -30,6 +32,7 @@ struct sender_target {
 
 struct sender {
 	struct sender_target target;
+	int64_t group;	      /* whom the child becomes, as in rights_confine */
 	pid_t child;	      /* 0: none */
 	char *name;	      /* of the segment that it sends */
 	uint64_t phase_ns;    /* a segment waits this long */

@@ -1,6 +1,7 @@
 /*
  * The list of segments is read once; after that only this process changes the folder, except for a
- * user who deletes files, and a file that is gone counts as removed.
+ * user who deletes files, and a file that is gone counts as removed.  Everything is done by the
+ * descriptors of the folders, so that a path that changes meanwhile leads nowhere else.
  */
 #include "agent/spool.h"
 
@@ -19,39 +20,22 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/own_folder.h"
 
-#define TEMPORARY "/.tmp"
-#define LOCK	  "/.lock"
-
+#define LOCK	      ".lock"
 #define DIGEST_DIGITS 16
 #define TIME_SIZE     16 /* of "20261127T213348Z" */
 
-static char *in(const struct spool *s, const char *name)
-{
-	return xasprintf("%s%s", s->path, name);
-}
-
 /* ---- the folder ---- */
-
-static struct error *make_folder(const char *path)
-{
-	struct stat st;
-
-	if (mkdir(path, 0750) == 0)
-		return NULL;
-	if (errno == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		return NULL;
-	return error_system(errno == EEXIST ? ENOTDIR : errno, "cannot create the folder %s", path);
-}
 
 static struct error *lock(struct spool *s)
 {
-	char *path = in(s, LOCK), holder[32] = "";
+	char holder[32] = "";
 	struct error *err = NULL;
 
-	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	s->lock_fd = openat(s->fd, LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (s->lock_fd < 0) {
-		err = error_system(errno, "cannot open %s", path);
+		err = error_system(errno, "cannot open %s/" LOCK, s->path);
 	} else if (flock(s->lock_fd, LOCK_EX | LOCK_NB) != 0) {
 		ssize_t got = read(s->lock_fd, holder, sizeof(holder) - 1);
 
@@ -62,14 +46,22 @@ static struct error *lock(struct spool *s)
 	} else if (ftruncate(s->lock_fd, 0) == 0) {
 		dprintf(s->lock_fd, "%d\n", (int)getpid());
 	}
-	free(path);
 	return err;
+}
+
+DIR *spool_list(int folder)
+{
+	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (fd >= 0 && !dir)
+		close(fd);
+	return dir;
 }
 
 static void clean_temporary(struct spool *s)
 {
-	char *path = in(s, TEMPORARY);
-	DIR *dir = opendir(path);
+	DIR *dir = spool_list(s->temporary_fd);
 	const struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))
@@ -77,7 +69,6 @@ static void clean_temporary(struct spool *s)
 			s->removed_temporary += unlinkat(dirfd(dir), entry->d_name, 0) == 0;
 	if (dir)
 		closedir(dir);
-	free(path);
 }
 
 /* ---- segments ---- */
@@ -137,7 +128,7 @@ static void add(struct spool *s, const char *name, const struct stat *st)
 
 static struct error *list(struct spool *s)
 {
-	DIR *dir = opendir(s->path);
+	DIR *dir = spool_list(s->fd);
 	const struct dirent *entry;
 	uint32_t number;
 	struct stat st;
@@ -160,23 +151,30 @@ static struct error *list(struct spool *s)
 
 struct error *spool_open(struct spool *s, const char *path)
 {
-	char *temporary;
 	struct error *err;
 
-	*s = (struct spool){.path = xstrdup(path), .lock_fd = -1};
-	temporary = in(s, TEMPORARY);
-	err = make_folder(path);
+	*s = SPOOL_NONE;
+	s->path = xstrdup(path);
+	err = own_folder_open(path, &s->fd);
 	if (!err)
 		err = lock(s);
 	if (!err)
-		err = make_folder(temporary);
+		err = spool_part(s, ".tmp", -1, &s->temporary_fd);
 	if (!err) {
 		clean_temporary(s);
 		err = list(s);
 	}
-	free(temporary);
 	if (err)
 		spool_close(s);
+	return err;
+}
+
+struct error *spool_part(const struct spool *s, const char *name, int64_t group, int *fd)
+{
+	char *shown = spool_path(s, name);
+	struct error *err = own_folder_open_in(s->fd, name, shown, group, fd);
+
+	free(shown);
 	return err;
 }
 
@@ -196,7 +194,11 @@ void spool_close(struct spool *s)
 		free(s->entries.data[i].name);
 	vec_deinit(&s->entries);
 	free(s->path);
-	*s = (struct spool){.lock_fd = -1};
+	if (s->temporary_fd >= 0)
+		close(s->temporary_fd);
+	if (s->fd >= 0)
+		close(s->fd);
+	*s = SPOOL_NONE;
 }
 
 static char *new_name(struct spool *s, uint64_t start_unix_ns, const char *digest)
@@ -239,7 +241,7 @@ bool spool_has_received(const struct spool *s, const char *name)
 
 char *spool_temporary_path(const struct spool *s, const char *name)
 {
-	return xasprintf("%s" TEMPORARY "/%s", s->path, name);
+	return xasprintf("%s/.tmp/%s", s->path, name);
 }
 
 char *spool_path(const struct spool *s, const char *name)
@@ -249,12 +251,12 @@ char *spool_path(const struct spool *s, const char *name)
 
 struct error *spool_take(struct spool *s, const char *name)
 {
-	char *from = spool_temporary_path(s, name), *to = spool_path(s, name);
 	struct error *err = NULL;
 	struct stat st;
 
-	if (rename(from, to) != 0 || stat(to, &st) != 0)
-		err = error_system(errno, "cannot rename %s", from);
+	if (renameat(s->temporary_fd, name, s->fd, name) != 0 ||
+		fstatat(s->fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		err = error_system(errno, "cannot rename %s/.tmp/%s", s->path, name);
 	else
 		add(s, name, &st);
 	/* A segment that took long may come after a later one. */
@@ -266,22 +268,15 @@ struct error *spool_take(struct spool *s, const char *name)
 		s->entries.data[i - 1] = s->entries.data[i - 2];
 		s->entries.data[i - 2] = entry;
 	}
-	free(from);
-	free(to);
 	return err;
 }
 
 struct error *spool_remove(struct spool *s, size_t entry)
 {
 	struct spool_entry gone = s->entries.data[entry];
-	char *path = spool_path(s, gone.name);
-	struct error *err = NULL;
 
-	if (unlink(path) != 0 && errno != ENOENT)
-		err = error_system(errno, "cannot remove %s", path);
-	free(path);
-	if (err)
-		return err;
+	if (unlinkat(s->fd, gone.name, 0) != 0 && errno != ENOENT)
+		return error_system(errno, "cannot remove %s/%s", s->path, gone.name);
 	s->bytes -= gone.bytes;
 	free(gone.name);
 	s->entries.count--;

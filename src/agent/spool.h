@@ -9,11 +9,13 @@
  *					one that was received: and a digest of what it is
  *	.tmp/				segments being written, and nothing else
  *	.lock				locked by the agent that writes here
+ *	.in/, .sent/			what the agent's processes of less rights write
  *
  * A segment is written in .tmp and renamed when it is whole.  Whatever a kill left in .tmp is
  * removed when the folder is opened.
  */
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,6 +34,7 @@ struct spool_entry {
 
 struct spool {
 	char *path;
+	int fd, temporary_fd; /* the folder, and .tmp */
 	int lock_fd;
 	uint32_t next;			 /* number of the next segment */
 	VEC(struct spool_entry) entries; /* whole segments, oldest first */
@@ -41,12 +44,19 @@ struct spool {
 	uint64_t removed_temporary;	 /* by spool_open */
 };
 
+/* One that is not open. */
+#define SPOOL_NONE ((struct spool){.fd = -1, .temporary_fd = -1, .lock_fd = -1})
+
 /*
  * Creates the folder if it is missing, locks it and lists its segments.  Fails if another agent has
- * it.
+ * it, or if it is not an own one (base/own_folder.h).
  */
 must_use struct error *spool_open(struct spool *s, const char *path);
-/* Unlocks; a zeroed one is allowed. */
+/* A folder in it, which is made if it is missing; group: as in own_folder_open_in. */
+must_use struct error *spool_part(const struct spool *s, const char *name, int64_t group, int *fd);
+/* The entries of the folder, from its start; NULL: it cannot be read. */
+DIR *spool_list(int folder);
+/* Unlocks; one that is not open is allowed. */
 void spool_close(struct spool *s);
 /* For a child process: the lock stays with the parent. */
 void spool_leave_lock(struct spool *s);

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/draft.h"
+#include "base/own_folder.h"
 #include "base/vec.h"
 
 char *cache_directory_path(const char *name)
@@ -114,13 +116,16 @@ static void list_files(struct cached_files *files, DIR *dir)
 	}
 }
 
-static void trim(const char *directory, uint64_t total_max)
+/* Takes the folder. */
+static void trim(int folder, uint64_t total_max)
 {
 	struct cached_files files = {0};
-	DIR *dir = opendir(directory);
+	DIR *dir = fdopendir(folder);
 
-	if (dir == NULL)
+	if (dir == NULL) {
+		close(folder);
 		return;
+	}
 	list_files(&files, dir);
 	if (files.total_bytes > total_max)
 		qsort(files.list.data, files.list.count, sizeof(*files.list.data), used_compare);
@@ -137,20 +142,22 @@ static void trim(const char *directory, uint64_t total_max)
 void cache_directory_write(
 	const char *directory, const char *name, struct str contents, uint64_t total_max)
 {
+	int folder;
+
 	if (!make_directories(directory))
 		return;
-	char *path = xasprintf("%s/%s", directory, name);
-	char *temporary = xasprintf("%s/.%s.XXXXXX", directory, name);
-	int fd = mkostemp(temporary, O_CLOEXEC);
-	if (fd >= 0) {
-		struct error *err = file_write_all(fd, contents.data, contents.size, path);
-		bool good = err == NULL;
+	/* Files are removed there: it must not be a link to another folder of ours. */
+	struct error *err = own_folder_open(directory, &folder);
+	struct draft draft;
+
+	if (err) {
 		error_destroy(err);
-		good &= close(fd) == 0;
-		if (!good || rename(temporary, path) != 0)
-			unlink(temporary);
-		trim(directory, total_max);
+		return;
 	}
-	free(temporary);
-	free(path);
+	err = draft_open(&draft, folder, name, 0600);
+	if (err == NULL)
+		err = draft_end(
+			&draft, file_write_all(draft.fd, contents.data, contents.size, name));
+	error_destroy(err);
+	trim(folder, total_max);
 }

@@ -766,6 +766,8 @@ struct error *intake_start(const struct intake_options *options, struct intake *
 		err = http_socket_open(&intake->socket, options->address);
 	if (err == NULL)
 		err = start_daemon(intake);
+	if (err == NULL && options->begin)
+		err = options->begin(options->context);
 	if (err == NULL)
 		err = start_threads(intake);
 	if (err) {

@@ -65,6 +65,12 @@ struct intake_options {
 	unsigned reading_seconds;
 	uint64_t reading_bytes;
 	/*
+	 * Called by intake_start once it listens and has read the token, before anything that a
+	 * client sent is read: what the process no longer needs can be given up there.  NULL:
+	 * nothing.
+	 */
+	struct error *(*begin)(void *context);
+	/*
 	 * Stores a profile, and owns it from then on, even on failure.  Called in a child process,
 	 * one at a time, so what it changes in memory is lost.  ERROR_SYSTEM asks the client to
 	 * send the request again later; any other error refuses the profile for good.  A request
@@ -78,7 +84,7 @@ struct intake_options {
 	 * clients, so it must not block.  NULL: there are none.
 	 */
 	void (*metrics)(void *context, struct strbuf *out);
-	void *context; /* for keep and metrics */
+	void *context; /* for begin, keep and metrics */
 };
 
 struct intake;

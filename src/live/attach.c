@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/process_file.h"
+#include "base/str.h"
 #include "base/user.h"
 #include "live/places.h"
 #include "live/process_end.h"
@@ -35,13 +37,17 @@ struct attaching {
 
 static int open_place(pid_t pid, const struct live_place *place)
 {
+	const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
 	char path[64];
 
+	snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	if (place->path && str_starts_with(str_from(place->path), str_from(path)))
+		return process_file_open(pid, place->path + strlen(path), flags);
 	if (place->fd >= 0)
 		snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, place->fd);
 	else
 		snprintf(path, sizeof(path), "/proc/%d/mem", pid);
-	return open(place->path ? place->path : path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return open(place->path ? place->path : path, flags | O_CLOEXEC);
 }
 
 static bool is_memory_only(const struct live_place *place)

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/process_file.h"
 #include "formats/sonde/layout/zonewire.h"
 
 #define MEMFD_PATH "/memfd:" ZONEWIRE_NAME
@@ -89,7 +90,7 @@ static bool parse_mapping(const char *line, struct mapping *m)
 static char *region_file(pid_t pid, const struct mapping *m)
 {
 	char *path = xasprintf("/proc/%d/root%s", pid, m->path);
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = process_file_open(pid, m->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	struct stat info;
 	uint64_t magic;
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/draft.h"
 #include "base/folder.h"
 #include "base/map.h"
 #include "base/wire.h"
@@ -265,32 +266,26 @@ static struct error *write_recording(
 	const struct profile *p, const char *folder, const char *name, uint64_t *bytes)
 {
 	const struct writer_options options = {.metric = p->default_metric};
-	char *path = xasprintf("%s/%s", folder, name), *draft = xasprintf("%s.new", path);
-	int fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	struct error *err = NULL, *finish;
+	char *path = xasprintf("%s/%s", folder, name);
+	struct draft draft;
+	struct error *err = draft_open(&draft, AT_FDCWD, path, 0600), *finish;
 	struct sink sink;
 	struct stat info;
 
-	if (fd < 0) {
-		err = error_system(errno, "%s", draft);
-	} else {
-		sink_init(&sink, fd, draft);
+	if (err == NULL) {
+		draft_share(&draft);
+		sink_init(&sink, draft.fd, path);
 		err = writer_sonde.write(&sink, p, &options);
 		finish = sink_finish(&sink);
 		if (err)
 			error_destroy(finish);
 		else
 			err = finish;
-		if (fstat(fd, &info) == 0)
+		if (fstat(draft.fd, &info) == 0)
 			*bytes = (uint64_t)info.st_size;
-		close(fd);
-		if (err == NULL && rename(draft, path) != 0)
-			err = error_system(errno, "%s", path);
-		if (err)
-			unlink(draft);
+		err = draft_end(&draft, err);
 	}
 	free(path);
-	free(draft);
 	return err;
 }
 
@@ -842,7 +837,7 @@ struct error *folder_store_glance(const char *folder, const struct store_query *
 
 struct error *folder_store_init(const char *folder, struct store_made *made)
 {
-	*made = (struct store_made){.shards = mkdir(folder, 0755) == 0, .manual = 1};
+	*made = (struct store_made){.shards = mkdir(folder, 0700) == 0, .manual = 1};
 	if (made->shards == 0 && errno != EEXIST)
 		return error_system(errno, "%s", folder);
 	return NULL;

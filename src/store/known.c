@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/cursor.h"
+#include "base/draft.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/wire.h"
@@ -54,11 +55,12 @@ void known_load(struct known *k, const char *path, uint64_t now_s)
 
 struct error *known_save(const struct known *k, const char *path)
 {
-	char *draft = xasprintf("%s.new", path);
-	int fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	struct draft draft;
 	struct strbuf b = {0};
-	struct error *err = NULL;
+	struct error *err = draft_open(&draft, AT_FDCWD, path, 0600);
 
+	if (err)
+		return err;
 	strbuf_add(&b, MAGIC);
 	for (size_t i = 0; i < k->sent_s.capacity; i++) {
 		const struct map_slot *slot = &k->sent_s.slots[i];
@@ -69,18 +71,8 @@ struct error *known_save(const struct known *k, const char *path)
 		wire_put_u32(&b, slot->value);
 	}
 	wire_put_u32(&b, crc32c(0, b.data, b.size));
-	if (fd < 0)
-		err = error_system(errno, "%s", draft);
-	else
-		err = file_write_all(fd, b.data, b.size, draft);
-	if (fd >= 0)
-		close(fd);
-	if (err == NULL && rename(draft, path) != 0)
-		err = error_system(errno, "%s", path);
-	if (err)
-		unlink(draft);
+	err = draft_end(&draft, file_write_all(draft.fd, b.data, b.size, path));
 	strbuf_deinit(&b);
-	free(draft);
 	return err;
 }
 

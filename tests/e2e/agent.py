@@ -399,10 +399,15 @@ def kept_rights():
 	return 1 << 2 | 1 << 19 | 1 << 34 | 1 << 38 | (1 << 21 if paranoid > 2 else 0)
 
 
-def check_rights(pid):
+def starting_rights():
+	"""CAP_KILL, CAP_SETGID, CAP_SETUID: as root, to start processes of another user and to end them."""
+	return 1 << 5 | 1 << 6 | 1 << 7
+
+
+def check_rights(pid, more=0):
 	status = status_of(pid)
 	for name in ("CapPrm", "CapEff"):
-		assert int(status[name], 16) & ~kept_rights() == 0, (name, status[name])
+		assert int(status[name], 16) & ~(kept_rights() | more) == 0, (name, status[name])
 	for name in ("CapInh", "CapAmb"):
 		assert int(status[name], 16) == 0, (name, status[name])
 	assert status["NoNewPrivs"] == "1"
@@ -414,10 +419,57 @@ def test_root_keeps_few_rights(folder):
 	recording.needs_root()
 	with Agent(folder, *RICH) as agent:
 		agent.await_segments(1)
-		for pid in (agent.process.pid, *children(agent.process.pid)):
+		check_rights(agent.process.pid, starting_rights())
+		for pid in children(agent.process.pid):
 			check_rights(pid)
-		assert int(status_of(agent.process.pid)["CapBnd"], 16) & ~kept_rights() == 0
+		assert int(status_of(agent.process.pid)["CapBnd"], 16) & ~(kept_rights() | starting_rights()) == 0
 		agent.end()
+
+
+def check_confined(pid):
+	status = status_of(pid)
+	for name in ("CapPrm", "CapEff", "CapInh", "CapAmb"):
+		assert int(status[name], 16) == 0, (name, status[name])
+	assert set(status["Uid"].split() + status["Gid"].split()) == {"65534"}, status
+	assert not status["Groups"].split(), status
+	assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2"), status
+
+
+def test_intake_has_no_rights(folder):
+	"""As root: it is another user's process, in the one folder that it may write to; what it wrote becomes root's."""
+	recording.needs_root()
+	with Agent(folder, *RICH, "--listen", "127.0.0.1:0") as agent:
+		address = listening(agent)
+		intake, = (pid for pid in children(agent.process.pid)
+			if pathlib.Path(f"/proc/{pid}/comm").read_text() == "sonde-intake\n")
+		check_confined(intake)
+		assert os.readlink(f"/proc/{intake}/cwd") == str(agent.store / ".in")
+		post(address, "/ingest?name=sent&from=1790000000&until=1790000010&format=folded", b"main;work 3\n")
+		wait_until(lambda: list(agent.store.glob("20260921*.prof")))
+		agent.end()
+	for path in agent.store.glob("*.prof"):
+		assert (path.stat().st_uid, path.stat().st_mode & 0o777) == (0, 0o600), path
+
+
+def test_links_lead_nowhere(folder):
+	"""A link where the agent has a folder of its own is refused, and nothing behind it is touched."""
+	other = folder / "other"
+	for name in (".tmp", ".in", ".sent", None):
+		other.mkdir()
+		(other / "precious").write_text("kept")
+		store = folder / "store"
+		if name:
+			store.mkdir(mode=0o700)
+			(store / name).symlink_to(other)
+		else:
+			store.mkdir(mode=0o700)
+			store.chmod(0o777)
+		done = harness.run(harness.SONDE, "agent", "--store", store, "--listen", "127.0.0.1:0")
+		assert done.status == 2 or done.status == 1, done
+		assert str(store / name if name else store) in done.err and done.err.count("\n") == 1, done
+		assert [path.name for path in other.iterdir()] == ["precious"]
+		shutil.rmtree(other)
+		shutil.rmtree(store)
 
 
 def test_runs_without_root(folder):

@@ -22,6 +22,7 @@ DECLARATION = re.compile(r"^(?!typedef|static|struct \w+ \{|enum|#|extern const)
 PROCESSOR = re.compile(r"\b(__x86_64__|__aarch64__|EM_X86_64|EM_AARCH64|R_X86_64_\w+|REG_R(?:[A-D]X|[SD]I|[SB]P|IP|\d+)|user_regs_struct)\b")
 # The exceptions of ARCHITECTURE.md ("Processors"): what is not asked of src/arch/.
 PROCESSOR_FILES = {
+	"src/agent/rights.c", # a filter of system calls
 	"src/obj/disassemble.c", # capstone's operands
 	"src/preload/sample.c", # libc alone
 	"src/zones/clock.c", "src/zonereport/clock.h", "src/zonereport/ring.c", # clocks

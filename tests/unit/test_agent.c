@@ -2,12 +2,16 @@
  * The agent's parts that need no machine: its budget on simulated machines, its folder of segments,
  * its file of options, its metrics, and when it sends.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +21,7 @@
 #include "agent/memory.h"
 #include "agent/metrics.h"
 #include "agent/receiver.h"
+#include "agent/rights.h"
 #include "agent/sender.h"
 #include "agent/shares.h"
 #include "agent/spool.h"
@@ -766,6 +771,164 @@ TEST(test_addresses_of_stores)
 /* ---- receiving ---- */
 
 /* Its process may outlive an agent that was killed, and must not keep the next one out. */
+/* ---- folders and rights ---- */
+
+/* The path belongs to the one who calls. */
+static char *path_in(const char *folder, const char *name)
+{
+	return xasprintf("%s/%s", folder, name);
+}
+
+static void put_empty(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+static void expect_refused(const char *folder, const char *word)
+{
+	struct spool spool;
+	struct error *err = spool_open(&spool, folder);
+
+	assert_non_null(err);
+	assert_non_null(strstr(err->message, folder));
+	assert_non_null(strstr(err->message, word));
+	error_destroy(err);
+}
+
+TEST(test_spool_is_an_own_folder)
+{
+	char *above = new_folder(), *folder = path_in(above, "spool"),
+	     *other = path_in(above, "other"), *precious = path_in(other, "precious"),
+	     *temporary = path_in(folder, ".tmp"), *link = path_in(above, "link");
+	struct spool spool;
+
+	assert_int_equal(mkdir(other, 0700), 0);
+	put_empty(precious);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	/* What its folder for drafts points to is not emptied. */
+	assert_int_equal(symlink(other, temporary), 0);
+	expect_refused(folder, "cannot open the folder");
+	assert_int_equal(access(precious, F_OK), 0);
+	assert_int_equal(unlink(temporary), 0);
+	assert_int_equal(chmod(folder, 0702), 0);
+	expect_refused(folder, "others may write");
+	assert_int_equal(chmod(folder, 0720), 0);
+	expect_refused(folder, "others may write");
+	assert_int_equal(chmod(folder, 0700), 0);
+	/* A link of one's own is fine, as systemd makes one. */
+	assert_int_equal(symlink("spool", link), 0);
+	assert_null(spool_open(&spool, link));
+	spool_close(&spool);
+	if (geteuid() == 0) {
+		/* Whoever owns a link chooses what is behind it. */
+		assert_int_equal(lchown(link, 65534, (gid_t)-1), 0);
+		expect_refused(link, "is not safe");
+		assert_int_equal(chown(folder, 65534, (gid_t)-1), 0);
+		expect_refused(folder, "belongs to user 65534");
+	}
+	free(link);
+	free(temporary);
+	free(precious);
+	free(other);
+	free(folder);
+	remove_folder(above);
+}
+
+static mode_t mode_of(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(lstat(path, &st), 0);
+	assert_true(S_ISREG(st.st_mode));
+	return st.st_mode & 07777;
+}
+
+TEST(test_segments_in_a_store_are_their_owners)
+{
+	static const struct {
+		mode_t folder, file;
+	} rows[] = {{0755, 0600}, {0777, 0600}, {02750, 0640}};
+	char *from = new_folder(), *store = path_in(from, "store"), path[128], sent[256];
+	const struct sender_target target = {.store = store, .spool = from, .host = "host"};
+	bool is_unreadable;
+
+	snprintf(path, sizeof(path), "%s/19700101T000006Z-000001.prof", from);
+	put_file(path, 100);
+	assert_int_equal(chmod(path, 0644), 0);
+	assert_int_equal(mkdir(store, 0755), 0);
+	snprintf(sent, sizeof(sent), "%s/19700101T000006Z-000001-%016llx.prof", store,
+		(unsigned long long)identity_bytes(STR("host")));
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		assert_int_equal(chmod(store, rows[i].folder), 0);
+		/* A link in its place is replaced, and not written to. */
+		(void)unlink(sent);
+		assert_int_equal(symlink(path, sent), 0);
+		assert_null(sender_push(&target, path, &is_unreadable));
+		assert_int_equal(mode_of(sent), rows[i].file);
+	}
+	free(store);
+	remove_folder(from);
+}
+
+/* How many of the acts of a confined process did not end as they should; -1: it is not confined. */
+static int acts_of_confined(int64_t group, int folder, const char *outside)
+{
+	/* By Landlock, or as another user. */
+	bool is_fenced = syscall(444, NULL, 0, 1) > 0 || group >= 0;
+	char *const argv[] = {"true", NULL};
+	char seccomp[4096] = "";
+	int wrong = 0;
+
+	struct error *err = rights_confine(group, folder);
+
+	if (err)
+		return -1;
+	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+
+	wrong += fd < 0 || read(fd, seccomp, sizeof(seccomp) - 1) <= 0 ||
+		 !strstr(seccomp, "CapEff:\t0000000000000000\n") ||
+		 !strstr(seccomp, "CapPrm:\t0000000000000000\n") ||
+		 !strstr(seccomp, "NoNewPrivs:\t1\n") || !strstr(seccomp, "Seccomp:\t2\n");
+	wrong += group >= 0 && geteuid() == 0;
+	wrong += execv("/bin/true", argv) == 0 || errno != EPERM;
+	wrong += unshare(CLONE_NEWUSER) == 0 || errno != EPERM;
+	wrong += setuid(0) == 0 || errno != EPERM;
+	wrong += open(outside, O_WRONLY | O_CLOEXEC) >= 0 && is_fenced;
+	fd = open("inside", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	wrong += fd < 0 || rename("inside", "renamed") != 0 || unlink("renamed") != 0;
+	return wrong;
+}
+
+TEST(test_confined_processes_can_do_little)
+{
+	char *folder = new_folder(), *outside = path_in(folder, "outside");
+	int64_t group = rights_other_group();
+	struct spool spool;
+	int in = -1, status;
+
+	put_empty(outside);
+	assert_int_equal(chmod(folder, 0700), 0);
+	assert_null(spool_open(&spool, folder));
+	assert_null(spool_part(&spool, ".in", group, &in));
+	/* As another user, where we may, and as the same. */
+	for (int i = 0; i < 2; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(acts_of_confined(i ? -1 : group, in, outside));
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFEXITED(status));
+		assert_int_equal(WEXITSTATUS(status), 0);
+	}
+	close(in);
+	spool_close(&spool);
+	free(outside);
+	remove_folder(folder);
+}
+
 TEST(test_receiver_leaves_the_lock)
 {
 	char *folder = new_folder(), address[128], draft[128];
@@ -779,9 +942,9 @@ TEST(test_receiver_leaves_the_lock)
 	strcat(draft, "/19700101T000006Z-0123456789abcdef.prof.new");
 	put_file(draft, 10);
 	assert_null(spool_open(&spool, folder));
-	struct error *err = receiver_start(&r,
-		&(struct receiver_options){.address = address, .metrics = "", .say = keep_line},
-		&spool);
+	assert_null(receiver_open(&r, &spool));
+	struct error *err = receiver_start(
+		&r, &(struct receiver_options){.address = address, .say = keep_line}, &spool);
 
 	if (err && strstr(said, "libmicrohttpd")) {
 		error_destroy(err);
@@ -889,6 +1052,9 @@ int main(void)
 		cmocka_unit_test(test_hosts_take_turns),
 		cmocka_unit_test(test_back_off),
 		cmocka_unit_test(test_addresses_of_stores),
+		cmocka_unit_test(test_spool_is_an_own_folder),
+		cmocka_unit_test(test_segments_in_a_store_are_their_owners),
+		cmocka_unit_test(test_confined_processes_can_do_little),
 		cmocka_unit_test(test_receiver_leaves_the_lock),
 		cmocka_unit_test(test_config),
 		cmocka_unit_test(test_metrics),

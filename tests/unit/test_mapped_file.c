@@ -5,7 +5,9 @@
 #include "record/processes/mapped_file.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +20,7 @@
 #include "../scratch.h"
 #include "../unit.h"
 #include "base/clock.h"
+#include "base/process_file.h"
 #include "record/processes/proc.h"
 
 enum { FILE_SIZE = 8192, ID_SIZE = 8, PADDING_SIZE = 100 };
@@ -307,6 +310,53 @@ TEST(a_vdso_has_one)
 	object_table_destroy(objects);
 }
 
+/*
+ * A process whose root is a folder, as a container's is: where its links lead in ours, it has
+ * nothing.
+ */
+TEST(links_of_another_root_stay_in_it)
+{
+	char root[] = "/tmp/sonde-root-XXXXXX", outside[128], link[128], inside[128], relative[128];
+	int ready[2], fd;
+	char byte;
+
+	if (geteuid() != 0)
+		skip();
+	assert_non_null(mkdtemp(root));
+	snprintf(outside, sizeof(outside), "%s-outside", root);
+	snprintf(inside, sizeof(inside), "%s/inside", root);
+	snprintf(link, sizeof(link), "%s/link", root);
+	snprintf(relative, sizeof(relative), "%s/relative", root);
+	for (int i = 0; i < 2; i++) {
+		fd = open(i ? inside : outside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		assert_true(fd >= 0);
+		close(fd);
+	}
+	assert_int_equal(symlink(outside, link), 0);
+	assert_int_equal(symlink("/inside", relative), 0);
+	assert_int_equal(pipe(ready), 0);
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		_exit(chroot(root) != 0 || write(ready[1], "", 1) != 1 || pause());
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_int_equal(process_file_open(pid, "/link", O_RDONLY), -1);
+	assert_int_equal(errno, ENOENT);
+	fd = process_file_open(pid, "/relative", O_RDONLY);
+	assert_true(fd >= 0);
+	close(fd);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(ready[0]);
+	close(ready[1]);
+	unlink(outside);
+	unlink(inside);
+	unlink(link);
+	unlink(relative);
+	rmdir(root);
+}
+
 #define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -321,6 +371,7 @@ int main(void)
 		WITH_FILE(overwritten),
 		WITH_FILE(overwritten_since_it_was_mapped),
 		cmocka_unit_test(a_vdso_has_one),
+		cmocka_unit_test(links_of_another_root_stay_in_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -194,6 +194,27 @@ TEST(the_environment_says_where)
 	assert_null(cache_directory_path("sym"));
 }
 
+/* Old files are removed from a cache, so another user's link must not choose the folder. */
+TEST(another_users_link_is_no_cache)
+{
+	char *folder = make_folder(), *precious = xasprintf("%s/precious", folder),
+	     *link = xasprintf("%s-link", folder);
+	struct file_bytes bytes;
+
+	if (geteuid() != 0)
+		skip();
+	cache_directory_write(folder, "precious", STR("0123456789"), 1000);
+	assert_int_equal(symlink(folder, link), 0);
+	assert_int_equal(lchown(link, 65534, (gid_t)-1), 0);
+	cache_directory_write(link, "x.sym", STR("0123456789"), 10);
+	assert_int_equal(access(precious, F_OK), 0);
+	assert_false(cache_directory_read(folder, "x.sym", 100, &bytes));
+	assert_int_equal(unlink(link), 0);
+	free(link);
+	free(precious);
+	remove_folder(folder);
+}
+
 TEST(sections_are_kept)
 {
 	char *folder = make_folder();
@@ -222,6 +243,7 @@ int main(void)
 		cmocka_unit_test(any_damage_makes_it_void),
 		cmocka_unit_test(files_are_whole_and_private),
 		cmocka_unit_test(links_are_not_followed),
+		cmocka_unit_test(another_users_link_is_no_cache),
 		cmocka_unit_test(sections_are_kept),
 		cmocka_unit_test(the_oldest_go_first),
 		cmocka_unit_test(folders_are_made),

@@ -21,6 +21,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/process_file.h"
 #include "obj/vdso.h"
 #include "record/processes/proc.h"
 
@@ -28,11 +29,12 @@ static const struct str deleted_mark = {" (deleted)", 10};
 
 /* ---- opening ---- */
 
-/* inode 0: any. */
-static int open_regular(const char *path, uint64_t inode)
+#define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+
+/* The descriptor if it is that file, which it takes; inode 0: any. */
+static int check_regular(int fd, uint64_t inode)
 {
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	if (fd < 0)
 		return -1;
@@ -44,8 +46,8 @@ static int open_regular(const char *path, uint64_t inode)
 
 static int open_below(int64_t pid, struct str file_path, uint64_t inode)
 {
-	char *path = xasprintf("/proc/%" PRId64 "/root%.*s", pid, STR_ARG(file_path));
-	int fd = open_regular(path, inode);
+	char *path = xstrndup(file_path.data, file_path.size);
+	int fd = check_regular(process_file_open(pid, path, OPEN_FLAGS), inode);
 	int code = errno;
 
 	free(path);
@@ -71,7 +73,7 @@ static int open_by_path(const struct object_origin *origin, uint64_t inode)
 	if (fd < 0 && is_gone_or_closed(errno)) {
 		char *path = xstrndup(origin->path.data, origin->path.size);
 
-		fd = open_regular(path, inode);
+		fd = check_regular(open(path, OPEN_FLAGS), inode);
 		free(path);
 	}
 	return fd;
@@ -83,13 +85,13 @@ static int open_by_mapping(const struct object_origin *origin)
 
 	snprintf(path, sizeof(path), "/proc/%" PRId64 "/map_files/%" PRIx64 "-%" PRIx64,
 		origin->pid, origin->low_va, origin->high_va);
-	int fd = open_regular(path, origin->inode);
+	int fd = check_regular(open(path, OPEN_FLAGS), origin->inode);
 
 	if (fd >= 0)
 		return fd;
 	/* For the executable itself this works without privileges. */
 	snprintf(path, sizeof(path), "/proc/%" PRId64 "/exe", origin->pid);
-	return open_regular(path, origin->inode);
+	return check_regular(open(path, OPEN_FLAGS), origin->inode);
 }
 
 /* A deleted file that the process may still have open; this works without privileges. */
@@ -104,7 +106,7 @@ static int open_by_descriptor(const struct object_origin *origin)
 		char *path = xasprintf("%s/%s", folder, entry->d_name);
 		struct stat st;
 		if (stat(path, &st) == 0 && st.st_ino == origin->inode)
-			fd = open_regular(path, origin->inode);
+			fd = check_regular(open(path, OPEN_FLAGS), origin->inode);
 		free(path);
 	}
 	if (dir)

@@ -17,6 +17,7 @@
  */
 #include "record/switches/locks.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <linux/futex.h>
 #include <stdio.h>
@@ -28,6 +29,7 @@
 
 #include "arch/arch.h"
 #include "base/alloc.h"
+#include "base/process_file.h"
 #include "base/clock.h"
 #include "base/search.h"
 #include "obj/data_symbols.h"
@@ -92,12 +94,20 @@ static struct lock_object *object_of(struct locks *l, int64_t pid, const struct 
 		.object_path = str_from(path), .debug_directory = "/usr/lib/debug"};
 	char *problem = NULL;
 
-	error_destroy(objfile_open(path, &object.file));
+	int fd = process_file_open(
+		pid, l->paths.strings[region->path].data, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	char *opened = xasprintf("/proc/self/fd/%d", fd);
+
+	if (fd >= 0)
+		error_destroy(objfile_open(opened, &object.file));
 	if (object.file) {
 		object.debug = debugfile_open(object.file, &places, &problem);
 		data_symbols_init(&object.symbols, object.file, object.debug);
 	}
+	if (fd >= 0)
+		close(fd);
 	free(problem);
+	free(opened);
 	free(path);
 	vec_push(&l->objects, object);
 	return &l->objects.data[l->objects.count - 1];
