@@ -67,8 +67,8 @@ static void print_origin(const struct intake_origin *origin, const char *path)
 		json_put_string(&w, origin->labels[i].value);
 	}
 	json_put_end(&w), json_put_end(&w);
-	printf("%.*s\n", STR_ARG(strbuf_str(&line)));
-	fflush(stdout);
+	/* Without a buffer, as a child that is forked meanwhile would have a copy of it. */
+	dprintf(STDOUT_FILENO, "%.*s\n", STR_ARG(strbuf_str(&line)));
 	strbuf_deinit(&line);
 }
 
@@ -149,8 +149,7 @@ int main(int argc, char **argv)
 		error_destroy(err);
 		return 1;
 	}
-	printf("%s\n", intake_address(intake));
-	fflush(stdout);
+	dprintf(STDOUT_FILENO, "%s\n", intake_address(intake));
 	sigwait(&wanted, &number);
 	intake_stop(intake);
 	return 0;
