@@ -13,8 +13,10 @@ import threading
 import time
 
 import harness
+import otlp_shapes
 import pyroscope
 from intake_server import SERVER, Intake
+from proto_wire import fields
 
 OTLP = "/v1development/profiles"
 PUSH = "/push.v1.PusherService/Push"
@@ -214,6 +216,19 @@ def test_a_request_has_limits(folder):
 				assert headers["Retry-After"] is None, headers
 			assert intake.request("GET", "/-/healthy")[0] == 200
 			assert intake.metrics()[f'sonde_intake_refused_total{{reason="{reason}"}}'] >= 1
+
+
+def test_many_resources_share_a_large_dictionary(folder):
+	"""Reading it for each of them would cost their product: some are kept, and the answer counts the others."""
+	body = otlp_shapes.request(1024, strings=otlp_shapes.names(20000), functions=20001)
+	with Intake(folder) as intake:
+		status, _, answer = intake.post(OTLP, body, "application/x-protobuf")
+		partial = fields(fields(answer)[1][0])
+		kept = intake.metrics()['sonde_intake_profiles_total{path="otlp"}']
+		assert status == 200 and 0 < kept < 100 and partial[1] == [1024 - kept], (status, kept, partial)
+		assert b"too many resources in one request" in partial[2][0], partial
+		assert intake.metrics()['sonde_intake_profiles_rejected_total{path="otlp"}'] == 1024 - kept
+		assert intake.request("GET", "/-/healthy")[0] == 200
 
 
 def test_ends_while_a_profile_is_read(folder):
