@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 import harness
+import otlp_shapes
 import pprof_shapes
 from harness import check, sonde
 
@@ -216,8 +217,8 @@ def test_writers():
 
 
 @functools.lru_cache(maxsize=None)
-def pprof_file(shape, n):
-	path = pathlib.Path(FOLDER.name) / f"{shape.__name__}-{n}.pb"
+def sent_file(shape, n):
+	path = pathlib.Path(FOLDER.name) / f"{shape.__module__}-{shape.__name__}-{n}.pb"
 	path.write_bytes(shape(500 * n))
 	return str(path)
 
@@ -229,14 +230,23 @@ def fresh_store():
 	return path
 
 
-@harness.takes_hours
-def test_shapes_of_pprof():
+def check_shapes(shapes):
 	"""What other programs send: read, summed, compared, and sent to a folder."""
 	commands = {"report": lambda path: ("report", path), "stats": lambda path: ("report", path, "--view", "stats"),
 		"merge": lambda path: ("merge", path, path, "-o", os.devnull), "diff": lambda path: ("diff", path, path),
 		"push": lambda path: ("push", "-q", "--store", fresh_store(), path)}
-	check_growth([(f"{shape.__name__}: {name}", lambda n, shape=shape, command=command: command(pprof_file(shape, n)))
-		for shape in pprof_shapes.SHAPES for name, command in commands.items()])
+	check_growth([(f"{shape.__name__}: {name}", lambda n, shape=shape, command=command: command(sent_file(shape, n)))
+		for shape in shapes for name, command in commands.items()])
+
+
+@harness.takes_hours
+def test_shapes_of_pprof():
+	check_shapes(pprof_shapes.SHAPES)
+
+
+@harness.takes_hours
+def test_shapes_of_otlp():
+	check_shapes(otlp_shapes.SHAPES)
 
 
 # A process' peak counts from before its exec, so it is started by a small one.
