@@ -400,7 +400,7 @@ struct error *clickhouse_insert(
 		http_client_run(c->http, &request, 1);
 		c->bytes_sent += body.size;
 		err = ask_end(c, shard, &asked, NULL, refusal);
-		if (err == NULL || *refusal || i + 1 == TRIES)
+		if (err == NULL || *refusal || asked.request.is_hopeless || i + 1 == TRIES)
 			break;
 		/* With jitter, so that senders do not retry in step. */
 		wait_ms((FIRST_WAIT_MS << i) + clock_monotonic_ns() % FIRST_WAIT_MS);

@@ -934,6 +934,10 @@ static void describe(struct fetch *f, const char *source)
 	if (str_table_find(&f->metrics, f->default_metric, &index))
 		h->default_metric = (metric_id){index};
 	sum_stats(f, &h->stats);
+	/* First, as it concerns all figures. */
+	for (size_t i = 0; i < f->silent.count; i++)
+		builder_note(b, NOTE_LOST, 1, "a shard is missing, with all of its hosts: %s",
+			f->silent.data[i]);
 	if (f->fit)
 		fit_note(f->fit, &f->notes);
 	common_notes_put(&f->notes, b, "recordings");
@@ -945,9 +949,6 @@ static void describe(struct fetch *f, const char *source)
 			b, NOTE_LOST, f->missing_frames, "frames of stacks are not in the store");
 	note_missing(f);
 	note_twice(f);
-	for (size_t i = 0; i < f->silent.count; i++)
-		builder_note(b, NOTE_LOST, 1, "a shard is missing, with all of its hosts: %s",
-			f->silent.data[i]);
 }
 
 static struct error *nothing_found(const struct fetch *f)

@@ -351,6 +351,19 @@ static void end_probe(struct transfer *t)
 	t->probe = NULL;
 }
 
+/* Whether it fails again as long as nobody changes a setting or a certificate. */
+static bool is_hopeless(CURLcode code)
+{
+	static const CURLcode hopeless[] = {CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT,
+		CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_PEER_FAILED_VERIFICATION,
+		CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR};
+
+	for (size_t i = 0; i < ARRAY_SIZE(hopeless); i++)
+		if (code == hopeless[i])
+			return true;
+	return false;
+}
+
 static void end(struct transfer *t, CURLcode code)
 {
 	const struct curl_calls *c = &t->http->curl;
@@ -363,6 +376,7 @@ static void end(struct transfer *t, CURLcode code)
 	c->easy_getinfo(t->easy, CURLINFO_RETRY_AFTER, &retry);
 	request->retry_after_s = retry > 0 ? (uint64_t)retry : 0;
 	request->status = code == CURLE_OK ? (int)status : 0;
+	request->is_hopeless = is_hopeless(code);
 	if (t->is_too_long)
 		request->err = error_new(ERROR_INPUT, "%.*s: the answer is longer than %llu bytes",
 			STR_ARG(host), (unsigned long long)t->http->options.answer_max);

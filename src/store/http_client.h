@@ -41,6 +41,8 @@ struct http_request {
 	uint64_t retry_after_s; /* the server's Retry-After; 0: none */
 	struct strbuf answer;
 	struct error *err;
+	/* Another try fails alike: a certificate that is not trusted, a URL that is none. */
+	bool is_hopeless;
 	/* Called when these are set, while other requests may still be under way; NULL: nothing. */
 	void (*done)(struct http_request *request);
 };

@@ -1,7 +1,8 @@
 /*
  * Sends OTLP over HTTP, as the specification of opentelemetry-proto defines it.  A request is
  * repeated if the server cannot be reached, closes the connection, or reports that it is busy (429,
- * 502, 503, 504), but not after any other refusal, nor after a partial success.
+ * 502, 503, 504), but not after any other refusal, a certificate that is not trusted, nor a partial
+ * success.
  */
 #include "store/otlp_send.h"
 
@@ -234,7 +235,7 @@ static struct error *try_once(struct sending *s, bool *again, uint64_t *retry_af
 	*retry_after_s = request.retry_after_s;
 	if (request.status == 0) {
 		/* A server that has begun to answer has the request. */
-		*again = request.answer.size == 0;
+		*again = request.answer.size == 0 && !request.is_hopeless;
 		err = request.err;
 		if (err && *again)
 			err->kind = ERROR_SYSTEM;

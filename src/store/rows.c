@@ -18,7 +18,13 @@
 #include "store/identity.h"
 #include "store/schema.h"
 
-#define PART_BYTES     ((size_t)8 << 20)
+#define PART_BYTES ((size_t)8 << 20)
+/*
+ * ClickHouse refuses an insert into more than 100 partitions, days or months.  Its days are those of
+ * its time zone, so a day of UTC may be in two of them.
+ */
+#define PART_DAYS      50u
+#define DAY_S	       86400u
 #define HOST_NAME_MAX_ 256
 #define NO_MODULE      UINT8_MAX
 
@@ -92,14 +98,36 @@ static struct str metric_unit(const struct maker *m, size_t metric)
 
 /* ---- bodies ---- */
 
-/* The part to which to append the next row. */
-static struct strbuf *body_part(struct store_body *body)
+static bool part_has_day(const struct store_body *body, uint32_t day)
+{
+	for (size_t i = 0; i < body->days.count; i++)
+		if (body->days.data[i] == day)
+			return true;
+	return false;
+}
+
+/* The part to which to append the next row, of that time. */
+static struct strbuf *body_part_at(struct store_body *body, uint32_t time_s)
 {
 	size_t count = body->parts.count;
+	uint32_t day = time_s / DAY_S;
+	bool is_new_day = !part_has_day(body, day);
 
-	if (count == 0 || body->parts.data[count - 1].size >= PART_BYTES)
+	if (count == 0 || body->parts.data[count - 1].size >= PART_BYTES ||
+		(is_new_day && body->days.count == PART_DAYS)) {
 		vec_push(&body->parts, (struct strbuf){0});
+		body->days.count = 0;
+		is_new_day = true;
+	}
+	if (is_new_day)
+		vec_push(&body->days, day);
 	return &body->parts.data[body->parts.count - 1];
+}
+
+/* The same, of rows that all go to one partition. */
+static struct strbuf *body_part(struct store_body *body)
+{
+	return body_part_at(body, 0);
 }
 
 static void body_deinit(struct store_body *body)
@@ -107,6 +135,7 @@ static void body_deinit(struct store_body *body)
 	for (size_t i = 0; i < body->parts.count; i++)
 		strbuf_deinit(&body->parts.data[i]);
 	vec_deinit(&body->parts);
+	vec_deinit(&body->days);
 }
 
 void store_rows_deinit(struct store_rows *rows)
@@ -498,7 +527,7 @@ struct row_head {
 static void put_chunk(struct maker *m, const struct row_head *head, uint32_t chunk,
 	const uint64_t *stacks, const int64_t *values, size_t count)
 {
-	struct strbuf *b = body_part(&m->rows->profiles);
+	struct strbuf *b = body_part_at(&m->rows->profiles, time_of(m, head->group));
 
 	wire_put_str(b, head->group->service);
 	wire_put_str(b, head->metric);
@@ -606,7 +635,7 @@ static void put_notes(const struct maker *m, struct strbuf *b)
 static void put_commit(
 	struct maker *m, const struct row_head *head, const int64_t *totals, uint64_t pairs)
 {
-	struct strbuf *b = body_part(&m->rows->commits);
+	struct strbuf *b = body_part_at(&m->rows->commits, time_of(m, head->group));
 	uint32_t service = str_table_intern(&m->services, head->group->service);
 
 	wire_put_str(b, head->group->service);

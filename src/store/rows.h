@@ -33,9 +33,13 @@ struct store_rows_options {
 	bool few_labels; /* all but numbers, spans and traces: most samples have their own */
 };
 
-/* One table's rows in RowBinary, as bodies of whole rows: each 8 MiB, and the rest of a row. */
+/*
+ * One table's rows in RowBinary, as bodies of whole rows: each 8 MiB, and the rest of a row, and of
+ * at most 50 days.
+ */
 struct store_body {
 	VEC(struct strbuf) parts;
+	VEC(uint32_t) days; /* since 1970, of the last part's rows */
 };
 
 struct store_rows {

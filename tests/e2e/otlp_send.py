@@ -4,8 +4,10 @@ import gzip
 import http.server
 import json
 import os
+import ssl
 import threading
 
+import clickhouse
 import harness
 import intake_server
 
@@ -158,6 +160,16 @@ def test_nobody_is_there(folder):
 	assert sent["kind"] == "system" and "127.0.0.1" in sent["error"], sent
 	sent = send("ftp://127.0.0.1:1", file, "give-up-ms=5")
 	assert sent["error"], sent
+
+
+def test_an_untrusted_certificate_is_final(folder):
+	clickhouse.self_signed(folder)
+	context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+	context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+	with Collector(OK) as collector:
+		collector.server.socket = context.wrap_socket(collector.server.socket, server_side=True)
+		sent = send(collector.url.replace("http:", "https:"), folded_file(folder))
+		assert sent["tries"] == 1 and "certificate" in sent["error"] and not collector.requests, sent
 
 
 def test_a_password_is_not_repeated(folder):

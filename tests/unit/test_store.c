@@ -478,6 +478,8 @@ TEST(test_hosts_are_summed)
 		found = fetch(&c);
 		check_same(one, found);
 		expect_note(found, NOTE_LOST, 1, "first: refused");
+		assert_non_null(strstr(
+			profile_string(found, found->notes[0].text).data, "a shard is missing"));
 		profile_destroy(found);
 		profile_destroy(sum);
 		profile_destroy(one);
@@ -562,6 +564,51 @@ TEST(test_known_stacks_are_not_sent_again)
 	store_rows_deinit(&rows);
 	known_deinit(&known);
 	unlink(path);
+	profile_destroy(p);
+}
+
+/* ClickHouse refuses an insert into more than 100 days. */
+TEST(test_inserts_have_few_days)
+{
+	struct random_shape shape = random_shape_small;
+	struct store_rows_options options = {
+		.service = STR("api"), .every_s = 60, .time_s = 1700000000};
+	struct store_rows rows;
+	uint64_t days = 0;
+
+	shape.samples = true;
+	struct profile *p = random_profile(3, &shape);
+
+	for (size_t i = 0; i < p->samples.count; i++)
+		p->samples.time_ns[i] = i * 3 * 86400 * SECOND_NS;
+	assert_null(store_rows_make(p, &options, &rows));
+	for (size_t i = 0; i < rows.profiles.parts.count; i++) {
+		uint32_t last_day = 0, of_part = 0;
+		struct cursor c;
+
+		cursor_init(&c, rows.profiles.parts.data[i].data, rows.profiles.parts.data[i].size,
+			"", 0);
+		while (!cursor_at_end(&c)) {
+			(void)wire_str(&c);
+			(void)wire_str(&c);
+			uint32_t day = cursor_u32(&c) / 86400;
+			cursor_skip(&c, 8 + 8 + 4);
+			(void)wire_str(&c);
+			skip_strings(&c);
+			skip_strings(&c);
+			(void)cursor_u64(&c);
+			skip_numbers(&c);
+			skip_numbers(&c);
+			assert_true(cursor_ok(&c));
+			of_part += day != last_day;
+			last_day = day;
+		}
+		assert_true(of_part > 0 && of_part <= 100);
+		days += of_part;
+	}
+	assert_true(days > 200 && rows.profiles.parts.count > 2);
+	assert_int_equal(rows.profiles.parts.count, rows.commits.parts.count);
+	store_rows_deinit(&rows);
 	profile_destroy(p);
 }
 
@@ -861,6 +908,7 @@ int main(void)
 		cmocka_unit_test(test_hosts_are_summed),
 		cmocka_unit_test(test_half_a_profile_is_never_seen),
 		cmocka_unit_test(test_known_stacks_are_not_sent_again),
+		cmocka_unit_test(test_inserts_have_few_days),
 		cmocka_unit_test(test_missing_rows_are_noted),
 		cmocka_unit_test(test_frames_that_come_meanwhile),
 		cmocka_unit_test(test_the_largest_part_is_chosen),
