@@ -33,8 +33,10 @@
 #include "base/clock.h"
 #include "base/secret.h"
 #include "http/connection.h"
+#include "http/gate.h"
 #include "http/limited_child.h"
 #include "http/socket.h"
+#include "http/strict.h"
 #include "intake/check.h"
 #include "intake/counts.h"
 
@@ -82,6 +84,7 @@ struct intake {
 	struct intake_door door;
 	char *token; /* NULL: none */
 	struct MHD_Daemon *daemon;
+	struct http_gate *gate;
 	struct http_peers peers;
 	struct intake_counts counts;
 	size_t body_bytes; /* of all exchanges */
@@ -443,8 +446,11 @@ static enum MHD_Result begin(struct exchange *x, const char *path, const char *m
 		.body_size = stated_size(x->connection)};
 	enum intake_reason reason;
 	const char *why;
-	unsigned status = intake_check(&intake->door, &head, x->message.path, &reason, &why);
+	unsigned status = http_strict_refusal(head.http.method, head.http.path, &why);
 
+	reason = REASON_HEAD;
+	if (status == 0)
+		status = intake_check(&intake->door, &head, x->message.path, &reason, &why);
 	if (status == 0 && !intake_is_type_taken(&x->message)) {
 		status = MHD_HTTP_UNSUPPORTED_MEDIA_TYPE;
 		reason = REASON_TYPE;
@@ -610,10 +616,11 @@ static void *talk(void *context)
 		struct pollfd fds[] = {
 			{MHD_get_daemon_info(intake->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd,
 				POLLIN, 0},
-			{intake->event, POLLIN, 0}};
+			{intake->event, POLLIN, 0}, {http_gate_fd(intake->gate), POLLIN, 0}};
 
-		(void)poll(fds, 2, timeout_ms(intake));
+		(void)poll(fds, 3, timeout_ms(intake));
 		resume_taken(intake);
+		http_gate_run(intake->gate, intake->daemon);
 		MHD_run(intake->daemon);
 		http_peers_close_slow(&intake->peers, REQUEST_SECONDS, EXCHANGE_SECONDS);
 	}
@@ -667,18 +674,20 @@ static struct error *check_options(struct intake *intake)
 
 static struct error *start_daemon(struct intake *intake)
 {
-	intake->daemon =
-		MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
-			NULL, NULL, handle, intake, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
-			MHD_OPTION_LISTEN_SOCKET, intake->socket.fd, MHD_OPTION_CONNECTION_LIMIT,
-			CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-			(size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
-			MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_CONNECTION,
-			http_peers_notify, &intake->peers, MHD_OPTION_URI_LOG_CALLBACK, look_at_uri,
-			NULL, MHD_OPTION_NOTIFY_COMPLETED, completed, intake, MHD_OPTION_END);
+	intake->gate = http_gate_create(intake->socket.fd, CONNECTION_BYTES / 2, CONNECTIONS_MAX);
+	intake->socket.fd = -1; /* the gate closes it */
+	if (intake->gate == NULL)
+		return error_system(errno, "cannot wait for connections");
+	intake->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET |
+						  MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG,
+		0, NULL, NULL, handle, intake, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
+		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
+		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_CONNECTION, http_peers_notify,
+		&intake->peers, MHD_OPTION_URI_LOG_CALLBACK, look_at_uri, NULL,
+		MHD_OPTION_NOTIFY_COMPLETED, completed, intake, MHD_OPTION_END);
 	if (intake->daemon == NULL)
 		return error_new(ERROR_UNSUPPORTED, "libmicrohttpd does not start");
-	intake->socket.fd = -1; /* the daemon closes it */
 	return NULL;
 }
 
@@ -731,6 +740,9 @@ static void intake_destroy(struct intake *intake)
 {
 	if (intake->daemon)
 		MHD_stop_daemon(intake->daemon);
+	if (intake->gate)
+		http_gate_run(intake->gate, NULL);
+	http_gate_destroy(intake->gate);
 	http_socket_close(&intake->socket);
 	if (intake->event >= 0)
 		close(intake->event);

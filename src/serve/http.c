@@ -24,6 +24,8 @@
 #include "base/alloc.h"
 #include "base/vec.h"
 #include "http/connection.h"
+#include "http/gate.h"
+#include "http/strict.h"
 #include "page/page.h"
 #include "serve/answering.h"
 #include "serve/http_check.h"
@@ -78,6 +80,7 @@ struct http {
 	struct served *served;
 	const struct http_options *options;
 	struct MHD_Daemon *daemon;
+	struct http_gate *gate;
 	char token[HTTP_TOKEN_SIZE + 1];
 	struct http_peers peers;
 	VEC(struct exchange *) pending; /* suspended, the oldest first */
@@ -425,8 +428,12 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
 	http_peer_set_busy(peer, true);
 	struct http_head head = http_head_of(connection, method, path);
 	struct str rest;
-	unsigned status = http_check(&head, http->token, &rest);
+	const char *why;
+	unsigned status = http_strict_refusal(head.method, head.path, &why);
 
+	if (status)
+		return refuse(connection, status, why);
+	status = http_check(&head, http->token, &rest);
 	if (status == 0 && has_escapes)
 		status = MHD_HTTP_NOT_FOUND;
 	if (status)
@@ -456,13 +463,14 @@ static void completed(void *cls, struct MHD_Connection *connection, void **conte
 
 /* ---- the loop ---- */
 
-/* What is polled: the daemon, and for each pending exchange its child and its client. */
+/* What is polled: the daemon, the gate, and for each pending exchange its child and its client. */
 static size_t fill_fds(struct http *http, struct pollfd *fds)
 {
-	size_t count = 1;
+	size_t count = 2;
 
 	fds[0] = (struct pollfd){
 		MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd, POLLIN, 0};
+	fds[1] = (struct pollfd){http_gate_fd(http->gate), POLLIN, 0};
 	for (size_t i = 0; i < http->pending.count; i++) {
 		const struct exchange *x = http->pending.data[i];
 
@@ -501,7 +509,7 @@ static int timeout_ms(struct http *http)
 
 static void serve(struct http *http, const sigset_t *waiting)
 {
-	struct pollfd fds[1 + 2 * WAITING_MAX];
+	struct pollfd fds[2 + 2 * WAITING_MAX];
 	struct exchange *polled[WAITING_MAX];
 
 	while (!is_stopped) {
@@ -513,8 +521,9 @@ static void serve(struct http *http, const sigset_t *waiting)
 			polled[i] = http->pending.data[i];
 		if (ppoll(fds, count, &timeout, waiting) > 0)
 			for (size_t i = 0; i < pending; i++)
-				look_at(polled[i], &fds[1 + 2 * i]);
+				look_at(polled[i], &fds[2 + 2 * i]);
 		start_waiting(http);
+		http_gate_run(http->gate, http->daemon);
 		MHD_run(http->daemon);
 		http_peers_close_slow(&http->peers, REQUEST_SECONDS, EXCHANGE_SECONDS);
 	}
@@ -527,16 +536,17 @@ static void say_nothing(void *cls, const char *format, va_list args)
 	(void)args;
 }
 
-static struct MHD_Daemon *start_daemon(struct http *http, int fd)
+static struct MHD_Daemon *start_daemon(struct http *http)
 {
-	return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
-		NULL, NULL, handle, http, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
-		MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
-		MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-		MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_NOTIFY_CONNECTION,
-		http_peers_notify, &http->peers, MHD_OPTION_URI_LOG_CALLBACK, look_at_uri, NULL,
-		MHD_OPTION_NOTIFY_COMPLETED, completed, http, MHD_OPTION_END);
+	return MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET |
+					MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG,
+		0, NULL, NULL, handle, http, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
+		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
+		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
+		MHD_OPTION_NOTIFY_CONNECTION, http_peers_notify, &http->peers,
+		MHD_OPTION_URI_LOG_CALLBACK, look_at_uri, NULL, MHD_OPTION_NOTIFY_COMPLETED,
+		completed, http, MHD_OPTION_END);
 }
 
 /* Stops on signals, which arrive only while the loop waits. */
@@ -560,6 +570,7 @@ static void finish(struct http *http)
 		make_ready(http->pending.data[0], ANSWERING_FAILED);
 	MHD_run(http->daemon);
 	MHD_stop_daemon(http->daemon);
+	http_gate_run(http->gate, NULL);
 	vec_deinit(&http->pending);
 }
 
@@ -574,16 +585,23 @@ struct error *http_serve(struct served *served, const struct http_options *optio
 		err = error_new(ERROR_UNSUPPORTED, "the kernel has no random numbers yet");
 	if (err == NULL) {
 		catch_signals(&waiting);
-		http.daemon = start_daemon(&http, listen.socket.fd);
+		http.gate =
+			http_gate_create(listen.socket.fd, CONNECTION_BYTES / 2, CONNECTIONS_MAX);
+		listen.socket.fd = -1; /* the gate closes it */
+		if (http.gate == NULL)
+			err = error_system(errno, "cannot wait for connections");
+	}
+	if (err == NULL) {
+		http.daemon = start_daemon(&http);
 		if (http.daemon == NULL)
 			err = error_new(ERROR_UNSUPPORTED, "libmicrohttpd does not start");
 	}
 	if (err == NULL) {
-		listen.socket.fd = -1; /* the daemon closes it */
 		http_listen_announce(&listen, options, http.token);
 		serve(&http, &waiting);
 		finish(&http);
 	}
+	http_gate_destroy(http.gate);
 	http_listen_deinit(&listen);
 	return err;
 }

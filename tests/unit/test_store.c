@@ -577,6 +577,7 @@ TEST(test_inserts_have_few_days)
 	uint64_t days = 0;
 
 	shape.samples = true;
+	shape.stacks = 400;
 	struct profile *p = random_profile(3, &shape);
 
 	for (size_t i = 0; i < p->samples.count; i++)
