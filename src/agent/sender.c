@@ -119,6 +119,7 @@ static struct error *push_profile(
 	struct known known;
 	struct store_sent sent;
 	uint64_t now_s = clock_unix_ns() / SECOND_NS;
+	uint32_t birth_s;
 	/* What other programs sent keeps their labels and hosts. */
 	bool is_own = str_starts_with(profile_string(profile, profile->command), STR("["));
 	struct str host = is_own ? STR("") : profile_string(profile, profile->host);
@@ -128,6 +129,9 @@ static struct error *push_profile(
 	char *path = known_path(target, store_place_of(store, host));
 
 	known_load(&known, path, now_s);
+	/* Tables that were made anew have nothing of what the others had. */
+	if (store_birth(store, host, &birth_s))
+		known_check_birth(&known, birth_s);
 	const struct store_rows_options options = {
 		.host = host, .received_s = now_s, .known = &known, .few_labels = !is_own};
 	struct error *err = store_send(store, profile, &options, &sent);

@@ -1,5 +1,6 @@
 /*
- * A table of hashes and times, and its file: a magic number, 12 bytes an entry, and a checksum.
+ * A table of hashes and times, and its file: a magic number, the store's birth, 12 bytes an entry, and a
+ * checksum.
  */
 #include "store/known.h"
 
@@ -16,7 +17,7 @@
 #include "base/hash.h"
 #include "base/wire.h"
 
-#define MAGIC	  STR("sonde known 1\n")
+#define MAGIC	  STR("sonde known 2\n")
 #define AGAIN_S	  86400
 #define ROW_BYTES 12u
 
@@ -32,6 +33,7 @@ static void read_rows(struct known *k, struct str text)
 	if (cursor_u32(&c) != crc32c(0, text.data, size))
 		return;
 	cursor_init(&c, text.data + MAGIC.size, size - MAGIC.size, "", 0);
+	k->birth_s = cursor_u32(&c);
 	while (cursor_left(&c) >= ROW_BYTES) {
 		uint64_t hash = cursor_u64(&c);
 
@@ -62,6 +64,7 @@ struct error *known_save(const struct known *k, const char *path)
 	if (err)
 		return err;
 	strbuf_add(&b, MAGIC);
+	wire_put_u32(&b, k->birth_s);
 	for (size_t i = 0; i < k->sent_s.capacity; i++) {
 		const struct map_slot *slot = &k->sent_s.slots[i];
 
@@ -88,11 +91,22 @@ bool known_has(const struct known *k, uint64_t hash)
 	return map_get(&k->sent_s, hash, 0, &sent_s) && sent_s + (uint64_t)AGAIN_S > k->now_s;
 }
 
+static void forget(struct known *k)
+{
+	map_deinit(&k->sent_s);
+	k->sent_s = (struct map){0};
+}
+
+void known_check_birth(struct known *k, uint32_t birth_s)
+{
+	if (k->birth_s != birth_s)
+		forget(k);
+	k->birth_s = birth_s;
+}
+
 void known_add(struct known *k, uint64_t hash)
 {
-	if (k->sent_s.count >= KNOWN_MAX) {
-		map_deinit(&k->sent_s);
-		k->sent_s = (struct map){0};
-	}
+	if (k->sent_s.count >= KNOWN_MAX)
+		forget(k);
 	map_put(&k->sent_s, hash, 0, (uint32_t)k->now_s);
 }

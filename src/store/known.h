@@ -4,8 +4,8 @@
 /*
  * The stacks and frames that a sender's store already has, so that they are not sent again each
  * minute: most of a minute's are those of the minute before.  Each is sent again after a day, so
- * that the store does not drop it as old.  They are kept in a file, which may be lost at any time;
- * then all are sent once more.
+ * that the store does not drop it as old, and all at once if the store was made anew.  They are kept
+ * in a file, which may be lost at any time; then all are sent once more.
  */
 
 #include <stdbool.h>
@@ -20,10 +20,13 @@
 struct known {
 	struct map sent_s; /* by hash: when it was last sent, in s since 1970 */
 	uint64_t now_s;
+	uint32_t birth_s; /* of the store that has them; 0: not known */
 };
 
 /* Reads the file.  A missing or damaged one counts as empty.  now_s: since 1970. */
 void known_load(struct known *k, const char *path, uint64_t now_s);
+/* Forgets all, unless they were sent to the store that was made at that time, since 1970. */
+void known_check_birth(struct known *k, uint32_t birth_s);
 /* Replaces the file atomically; ERROR_SYSTEM if it cannot be written. */
 must_use struct error *known_save(const struct known *k, const char *path);
 void known_deinit(struct known *k);

@@ -235,8 +235,7 @@ void store_schema_statements(
 		put_engine(dialect, &tables[i], &settled, out);
 		strbuf_add_char(out, '\0');
 	}
-	strbuf_printf(
-		out, "INSERT INTO schema SELECT toUInt32(%d), toDateTime(0)", STORE_SCHEMA_VERSION);
+	strbuf_printf(out, "INSERT INTO schema SELECT toUInt32(%d), now()", STORE_SCHEMA_VERSION);
 	strbuf_add_char(out, '\0');
 }
 

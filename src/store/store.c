@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cursor.h"
 #include "store/exposure.h"
 #include "store/fetch.h"
 #include "store/folder.h"
@@ -74,6 +75,27 @@ const char *store_place_of(const struct store *store, struct str host)
 		return store->address.folder;
 	return clickhouse_shard_name(
 		store->clickhouse, clickhouse_shard_of(store->clickhouse, host));
+}
+
+bool store_birth(struct store *store, struct str host, uint32_t *birth_s)
+{
+	struct strbuf answer = {0};
+	struct error *err;
+	struct cursor c;
+
+	if (store->clickhouse == NULL)
+		return false;
+	/* One row: the tables are made once.  `fleet init` on tables that exist adds none. */
+	err = clickhouse_ask_one(store->clickhouse, clickhouse_shard_of(store->clickhouse, host),
+		STR("SELECT toUInt32(max(made)) FROM schema FORMAT RowBinary"), &answer);
+	cursor_init(&c, answer.data, answer.size, "schema", 0);
+	if (err == NULL)
+		*birth_s = cursor_u32(&c);
+	bool is_known = err == NULL && cursor_ok(&c);
+
+	error_destroy(err);
+	strbuf_deinit(&answer);
+	return is_known;
 }
 
 struct error *store_send(struct store *store, const struct profile *profile,

@@ -55,6 +55,12 @@ struct store_sent {
 };
 
 /*
+ * When the tables of a host's shard were made, in s since 1970; 0: by a sonde that did not note it.
+ * False: not known, as the user may not read the table schema, no server answers, or it is a folder.
+ */
+bool store_birth(struct store *store, struct str host, uint32_t *birth_s);
+
+/*
  * Adds the profile to the store.  Pass *sent to store_sent_deinit, even after a failure.
  * ERROR_UNSUPPORTED: the store cannot hold such a profile; ERROR_SYSTEM: the folder cannot be
  * written; ERROR_INPUT: the shard refuses, or did not answer after several tries.

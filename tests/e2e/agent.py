@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import random
 import re
 import resource
 import shutil
@@ -13,6 +14,8 @@ import subprocess
 import time
 import urllib.request
 
+import clickhouse
+import fault_proxy
 import harness
 import pyroscope
 import recording
@@ -707,6 +710,63 @@ def test_segments_go_to_servers(folder):
 		found = json.loads(harness.check(harness.sonde("report", "--store", url, "--service", "threads", "--host", "web1",
 			"--format", "json")).out)
 		assert abs(found["total"] / 1e9 - used_s) < 0.1 * used_s + 0.5, (found["total"], used_s)
+
+
+@harness.takes_long
+def test_a_store_made_anew(folder):
+	"""It gets all stacks and names at once, though the agent has sent them to the one before."""
+	try:
+		server = clickhouse.Server()
+	except clickhouse.Missing as missing:
+		raise harness.Skip(str(missing))
+	with server:
+		url = f"clickhouse://127.0.0.1:{server.port}/sonde"
+		harness.check(harness.sonde("fleet", "init", "--store", url))
+		with busy(folder), Agent(folder, *RICH, "--spool", folder / "spool", store=url) as agent:
+			wait_until(lambda: agent.metrics_path.exists() and agent.metrics()["segments_sent_total"] >= 2)
+			server.sql("DROP DATABASE sonde")
+			harness.check(harness.sonde("fleet", "init", "--store", url))
+			# The first of these may be under way already.
+			sent = agent.metrics()["segments_sent_total"]
+			wait_until(lambda: agent.metrics()["segments_sent_total"] >= sent + 2)
+			agent.end()
+		found = json.loads(harness.check(harness.sonde("report", "--store", url, "--format", "json")).out)
+		assert found["total"] and not [note for note in found["notes"] if "not in the store" in note["text"]], found["notes"]
+
+
+@harness.takes_long
+def test_a_cutting_proxy(folder):
+	"""Requests are cut, doubled, delayed and reset; what is in the store is what was in the segments, to the integer."""
+	random_ = random.Random(37)
+	faults = (fault_proxy.refuse, fault_proxy.drop_answer, fault_proxy.twice, lambda: fault_proxy.cut_request(random_.randrange(400)),
+		lambda: fault_proxy.cut_request(-random_.randrange(1, 400)), lambda: fault_proxy.cut_answer(0),
+		lambda: fault_proxy.delay(random_.random() / 10), lambda: fault_proxy.answer(503, "no server is available"))
+	service = f"cut{os.getpid()}"
+	program = shutil.copy(recording.program(folder, "shares"), folder / service)
+	try:
+		server = clickhouse.Server()
+	except clickhouse.Missing as missing:
+		raise harness.Skip(str(missing))
+	with server, fault_proxy.FaultProxy(server.port) as proxy:
+		url, there = (f"clickhouse://127.0.0.1:{port}/sonde" for port in (proxy.port, server.port))
+		harness.check(harness.sonde("fleet", "init", "--store", there))
+		proxy.fault(fault_proxy.refuse(), times=10**6)
+		spool, copies = folder / "spool", folder / "copies"
+		with Agent(folder, *RICH, "--spool", spool, "--host", "web1", store=url) as agent:
+			with Target(folder, program, 10**9):
+				agent.await_segments(4, spool)
+			agent.await_segments(len(agent.segments(spool)) + 2, spool)
+			shutil.copytree(spool, copies)
+			waiting = {path.name for path in agent.segments(copies)}
+			proxy.clear()
+			proxy.fault(lambda *what: random_.choice(faults)()(*what), when=lambda _: random_.random() < 0.4, times=10**6)
+			wait_until(lambda: not waiting & {path.name for path in agent.segments(spool)}, 240)
+			agent.end()
+		assert sum(bool(request[3]) for request in proxy.requests) >= 5, proxy.requests
+		kept = sum(kept_ns(path, f"service=^{service}$") for path in agent.segments(copies))
+		found = json.loads(harness.check(harness.sonde("report", "--store", there, "--service", service, "--host", "web1",
+			"--format", "json")).out)
+		assert found["total"] == kept > 0, (found["total"], kept)
 
 
 def outage(folder, spool_max):

@@ -104,7 +104,7 @@ def test_grants_on_a_current_version(folder):
 		server.limit(grants("sonde_sender"))
 		check(fleet.run("sonde_sender", "push"))
 		fleet.refused("sonde_sender", "init", "symbols", "report", "status", "rollup", "retain")
-		fleet.wrong("sonde_sender", (*WRONG, *(f"SELECT count() FROM {table}" for table in TABLES), "INSERT INTO schema VALUES (9, now())",
+		fleet.wrong("sonde_sender", (*WRONG, *(f"SELECT count() FROM {table}" for table in TABLES if table != "schema"), "INSERT INTO schema VALUES (9, now())",
 			"TRUNCATE TABLE profiles", "ALTER TABLE profiles DELETE WHERE 1"))
 
 		server.limit(grants("sonde_reader"))

@@ -556,6 +556,22 @@ TEST(test_known_stacks_are_not_sent_again)
 		store_rows_deinit(&rows);
 		known_deinit(&known);
 	}
+	/* A store that was made anew has none of them; one that is the same has them all. */
+	known_load(&known, path, now_s);
+	known_check_birth(&known, 1699999999);
+	assert_null(store_rows_make(p, &options, &rows));
+	assert_int_equal(rows.stack_count, stacks);
+	for (size_t i = 0; i < rows.sent.count; i++)
+		known_add(&known, rows.sent.data[i]);
+	store_rows_deinit(&rows);
+	assert_null(known_save(&known, path));
+	known_deinit(&known);
+	known_load(&known, path, now_s);
+	known_check_birth(&known, 1699999999);
+	assert_null(store_rows_make(p, &options, &rows));
+	assert_int_equal(rows.stack_count, 0);
+	store_rows_deinit(&rows);
+	known_deinit(&known);
 	/* A damaged file is as good as none. */
 	assert_int_equal(truncate(path, 60), 0);
 	known_load(&known, path, now_s);
