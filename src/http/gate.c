@@ -281,7 +281,7 @@ void http_gate_run(struct http_gate *gate, struct MHD_Daemon *daemon)
 	int count = epoll_wait(gate->epoll, events, EVENTS_MAX, 0);
 	bool has_new = false;
 
-	/* Both sides of a relay may be among the events: after the first, the second may be gone. */
+	/* Both sides of a relay may be among the events: it is run once, and may be gone. */
 	for (int i = 0; i < count; i++) {
 		struct side *side = events[i].data.ptr;
 

@@ -1,6 +1,6 @@
 /*
- * A table of hashes and times, and its file: a magic number, the store's birth, 12 bytes an entry, and a
- * checksum.
+ * A table of hashes and times, and its file: a magic number, the store's birth, 12 bytes an
+ * entry, and a checksum.
  */
 #include "store/known.h"
 

@@ -4,8 +4,8 @@
 /*
  * The stacks and frames that a sender's store already has, so that they are not sent again each
  * minute: most of a minute's are those of the minute before.  Each is sent again after a day, so
- * that the store does not drop it as old, and all at once if the store was made anew.  They are kept
- * in a file, which may be lost at any time; then all are sent once more.
+ * that the store does not drop it as old, and all at once if the store was made anew.  They are
+ * kept in a file, which may be lost at any time; then all are sent once more.
  */
 
 #include <stdbool.h>

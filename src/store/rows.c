@@ -20,8 +20,8 @@
 
 #define PART_BYTES ((size_t)8 << 20)
 /*
- * ClickHouse refuses an insert into more than 100 partitions, days or months.  Its days are those of
- * its time zone, so a day of UTC may be in two of them.
+ * ClickHouse refuses an insert into more than 100 partitions, days or months.  Its days are those
+ * of its time zone, so a day of UTC may be in two of them.
  */
 #define PART_DAYS      50u
 #define DAY_S	       86400u

@@ -56,7 +56,8 @@ struct store_sent {
 
 /*
  * When the tables of a host's shard were made, in s since 1970; 0: by a sonde that did not note it.
- * False: not known, as the user may not read the table schema, no server answers, or it is a folder.
+ * False: not known, as the user may not read the table schema, no server answers, or it is a
+ * folder.
  */
 bool store_birth(struct store *store, struct str host, uint32_t *birth_s);
 
