@@ -360,6 +360,12 @@ int close(int fd)
 	return real(fd);
 }
 
+static int play_open(const char *path);
+static int write_open(const char *path, int fd);
+
+/* openat2(2), which opens what is below a process's root. */
+#define OPENAT2 437
+
 long syscall(long number, ...)
 {
 	REAL(syscall);
@@ -370,6 +376,13 @@ long syscall(long number, ...)
 	for (int i = 0; i < 6; i++)
 		a[i] = va_arg(args, long);
 	va_end(args);
+	if (number == OPENAT2 && is_on()) {
+		const char *path =
+			(const char *)(uintptr_t)a[1]; // NOLINT(performance-no-int-to-ptr)
+
+		return mode == PLAY ? play_open(path)
+				    : write_open(path, (int)real(number, a[0], a[1], a[2], a[3]));
+	}
 	if (number == SYS_gettid || !mode ||
 		(number != SYS_perf_event_open && number != SYS_pidfd_open) || !is_on())
 		return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
