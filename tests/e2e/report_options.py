@@ -32,7 +32,7 @@ def test_unknown_names_are_answered_with_the_nearest():
 	refuses(["--level", "modlue"], "'module'")
 	refuses(["--collapse", "conservatve"], "'conservative'")
 	refuses(["--sort", "inclusve"], "'inclusive'")
-	refuses(["--metric", "sample"], "'samples'")
+	refuses(["--metric", "smaples"], "'samples'")
 	refuses(["--format", "jsn"], "'json'")
 	refuses(["--columns", "exclusive,modle"], "'module'")
 
