@@ -23,6 +23,7 @@
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
+#include <stddef.h>
 
 #include "record/engines/exact/exact_layout.h"
 #include "unwind/go_layout.h"
@@ -150,9 +151,18 @@ struct copying {
 	uint32_t absent, looked_up, is_lost;
 };
 
+static void begin_copying(struct copying *c, const struct sample *s)
+{
+	*c = (struct copying){.piece = {.time_ns = s->time_ns, .sp = s->sp, .tid = s->tid}};
+}
+
 /*
  * The verifier checks a global function once, independently of its callers.  If these functions
  * were inlined, it would check them once for each path to them, and take three times as long.
+ *
+ * The frames of functions that call each other take at most 512 bytes together, each one rounded
+ * up: in Linux 6.1 to 32.  Only from 6.13 on has each function 512 of its own.  So a sample has one
+ * struct copying, which is handed on.
  */
 
 /* The entry of a thread; EXACT_THREADS: it has none. */
@@ -387,10 +397,16 @@ static long copy_next(uint32_t i, struct copying *c)
 	return copy_long(c) != 0;
 }
 
-static void copy_rest(struct copying *c, struct exact_counts *count)
+/* Its argument is on the caller's own stack: bpf_loop takes nothing else. */
+static void copy_pieces(struct copying *c)
 {
 	c->piece.va = c->piece.low_va;
 	bpf_loop(PIECES_MAX, copy_next, c, 0);
+}
+
+static void copy_rest(struct copying *c, struct exact_counts *count)
+{
+	copy_pieces(c);
 	count->rests++;
 	count->bytes += c->bytes;
 	count->absent += c->absent;
@@ -411,7 +427,7 @@ static int read_user(void *to, uint32_t size, uint64_t va)
 	return va && !(va & 7) && bpf_probe_read_user(to, size, (const void *)va) == 0;
 }
 
-/* The goroutine of an m, which must refer back to it.  0: none. */
+/* Reads the goroutine of an m, which must refer back to it.  Returns where it is; 0: none. */
 static uint64_t go_current(uint64_t m, uint32_t offset, uint64_t g0, struct go_g *g)
 {
 	uint64_t va = 0;
@@ -438,19 +454,16 @@ static uint64_t go_pointer(const struct sample *s)
 	return s->control_va - below;
 }
 
-static void copy_other(struct copying *c, uint64_t low_va, uint64_t high_va)
+/* Sets which part of the other stack is to be copied. */
+static void choose_other(struct copying *c, uint64_t low_va, uint64_t high_va)
 {
-	c->piece.low_va = c->piece.va = low_va;
+	c->piece.low_va = low_va;
 	c->piece.high_va = high_va - low_va > GO_STACK_BYTES ? low_va + GO_STACK_BYTES : high_va;
 	c->paged_va = 0;
 	c->looked_up = 1; /* a gap does not end it */
-	bpf_loop(PIECES_MAX, copy_next, c, 0);
 }
 
-/*
- * The same of a few bytes, which are in two pages at most; without a loop, which costs the verifier
- * much.
- */
+/* Copies a few bytes, which are in two pages at most. */
 static void copy_few(struct copying *c, uint64_t low_va, uint32_t bytes)
 {
 	c->piece.low_va = c->piece.va = low_va;
@@ -471,36 +484,34 @@ static uint64_t own_end(const struct sample *s, uint64_t va)
 	return va + GO_STACK_BYTES;
 }
 
-/* Returns the end of the goroutine's stack if the sample is on it; else 0. */
-__weak uint64_t copy_go(const struct sample *s)
+/*
+ * Copies the runtime's structures, and chooses the part of the other stack.  Returns the end of the
+ * goroutine's stack if the sample is on it; else 0.
+ */
+__weak uint64_t find_go(const struct sample *s, struct copying *c)
 {
-	struct copying c = {};
-	struct go_g own = {}, g = {};
-	uint64_t first = 0, g0 = 0, m, curg;
+	struct go_g g = {};
+	uint64_t va = 0, g0 = 0, m, own_sp;
 
-	if (!s || !read_user(&first, sizeof(first), go_pointer(s)) ||
-		!read_user(&own, sizeof(own), first))
+	if (!s || !c || !read_user(&va, sizeof(va), go_pointer(s)) || !read_user(&g, sizeof(g), va))
 		return 0;
-	m = own.m;
-	if (!read_user(&g0, sizeof(g0), m) || !read_user(&own, sizeof(own), g0) || own.m != m)
+	m = g.m;
+	if (!read_user(&g0, sizeof(g0), m) || !read_user(&g, sizeof(g), g0) || g.m != m)
 		return 0;
-	curg = go_current(m, GO_M_CURG, g0, &g);
-	if (!curg)
-		curg = go_current(m, GO_M_CURG_NEW, g0, &g);
-	if (!curg)
+	own_sp = g.sched_sp;
+	va = go_current(m, GO_M_CURG, g0, &g);
+	if (!va)
+		va = go_current(m, GO_M_CURG_NEW, g0, &g);
+	if (!va)
 		return 0;
-	c.piece.time_ns = s->time_ns;
-	c.piece.sp = s->sp;
-	c.piece.tid = s->tid;
-	c.piece.is_other = 1;
-	copy_few(&c, curg, sizeof(g));
-	copy_few(&c, g0, sizeof(g));
-	copy_few(&c, m, GO_M_BYTES);
+	copy_few(c, va, sizeof(g));
+	copy_few(c, g0, sizeof(g));
+	copy_few(c, m, GO_M_BYTES);
 	if (go_stack_has(&g, s->sp)) {
-		copy_other(&c, own.sched_sp, own_end(s, own.sched_sp) + SLACK_BYTES);
+		choose_other(c, own_sp, own_end(s, own_sp) + SLACK_BYTES);
 		return g.high_va;
 	}
-	copy_other(&c, go_place(&g, s->bp), g.high_va);
+	choose_other(c, go_place(&g, s->bp), g.high_va);
 	return 0;
 }
 
@@ -514,7 +525,9 @@ __weak uint64_t copy_go(const struct sample *s)
  */
 struct signal_frame {
 	uint64_t return_va, flags, link;
-	uint64_t stack_va, stack_flags, stack_bytes;
+	struct signal_stack {
+		uint64_t va, flags, bytes;
+	} stack;
 	uint64_t registers[15], sp;
 };
 
@@ -534,22 +547,22 @@ struct looking {
 static long look_at_frame(uint32_t i, struct looking *l)
 {
 	const struct sample *s = l->sample;
-	struct signal_frame frame;
+	struct signal_stack stack;
 
 	l->va -= SIGNAL_ALIGNMENT;
-	if (l->va < s->sp || !read_user(&frame, sizeof(frame), l->va))
+	if (l->va < s->sp ||
+		!read_user(&stack, sizeof(stack), l->va + offsetof(struct signal_frame, stack)))
 		return 1;
-	if (frame.stack_va != s->signal_va || frame.stack_bytes != s->signal_bytes)
+	if (stack.va != s->signal_va || stack.bytes != s->signal_bytes)
 		return 0;
-	l->sp = frame.sp;
+	read_user(&l->sp, sizeof(l->sp), l->va + offsetof(struct signal_frame, sp));
 	return 1;
 }
 
-__weak int copy_interrupted(const struct sample *s)
+/* Chooses the part of the interrupted stack.  0: there is none. */
+__weak int find_interrupted(const struct sample *s, struct copying *c)
 {
-	struct copying c = {};
-
-	if (!s)
+	if (!s || !c)
 		return 0;
 	uint64_t end_va = s->signal_va + s->signal_bytes;
 	struct looking l = {
@@ -558,11 +571,7 @@ __weak int copy_interrupted(const struct sample *s)
 	bpf_loop(SIGNAL_STATE_MAX / SIGNAL_ALIGNMENT, look_at_frame, &l, 0);
 	if (!l.sp)
 		return 0;
-	c.piece.time_ns = s->time_ns;
-	c.piece.sp = s->sp;
-	c.piece.tid = s->tid;
-	c.piece.is_other = 1;
-	copy_other(&c, (l.sp & ~(uint64_t)7) - RED_ZONE_BYTES, own_end(s, l.sp) + SLACK_BYTES);
+	choose_other(c, (l.sp & ~(uint64_t)7) - RED_ZONE_BYTES, own_end(s, l.sp) + SLACK_BYTES);
 	return 1;
 }
 
@@ -593,16 +602,19 @@ static void take_sample(struct sample *s)
 	struct exact_thread *thread = bpf_map_lookup_elem(&threads, &key);
 	struct exact_counts *count = bpf_map_lookup_elem(&counts, &zero);
 	uint64_t need_va = 0;
-	struct copying c = {
-		.piece = {.time_ns = s->time_ns, .sp = s->sp, .tid = s->tid},
-	};
+	struct copying c;
 
 	if (!count)
 		return;
 	count->samples++;
-	s->go_end_va = copy_go(s);
-	if (is_between(s->sp, s->signal_va, s->signal_va + s->signal_bytes))
-		copy_interrupted(s);
+	begin_copying(&c, s);
+	c.piece.is_other = 1;
+	s->go_end_va = find_go(s, &c);
+	copy_pieces(&c);
+	if (is_between(s->sp, s->signal_va, s->signal_va + s->signal_bytes) &&
+		find_interrupted(s, &c))
+		copy_pieces(&c);
+	begin_copying(&c, s);
 	c.piece.low_va = s->sp + s->dump_bytes;
 	find_end(s, &c, thread ? thread->limit_bytes : settings.thread_bytes);
 	count->looked_up += c.looked_up;
