@@ -44,8 +44,11 @@ struct exact_program {
 
 #define RING_MIN ((size_t)1 << 20)
 
-/* The first warning of libbpf or the verifier; libbpf has one printer for all objects. */
+/* The verifier's reason, or libbpf's first warning; libbpf has one printer for all objects. */
 static char last_words[256];
+
+/* The verifier's log with its statistics, but without each step; a larger one fails the loading. */
+enum { VERIFIER_STATISTICS = 4, VERIFIER_LOG_BYTES = 1 << 16 };
 
 static int keep_words(enum libbpf_print_level level, const char *format, va_list arguments)
 {
@@ -59,6 +62,22 @@ static int keep_words(enum libbpf_print_level level, const char *format, va_list
 	if (last_words[0] == '\0')
 		memcpy(last_words, words, sizeof(words));
 	return 0;
+}
+
+/* The reason is the last line before the statistics.  The log may be empty. */
+static void keep_verifier_words(char *log)
+{
+	char *end = strstr(log, "verification time "), *line;
+
+	if (!end)
+		return;
+	while (end > log && end[-1] == '\n')
+		end--;
+	*end = '\0';
+	line = strrchr(log, '\n');
+	line = line ? line + 1 : log;
+	if (*line)
+		snprintf(last_words, sizeof(last_words), "the verifier: %s", line);
 }
 
 static struct error *exact_program_refusal(int code, const char *what)
@@ -91,19 +110,26 @@ static int load_program(
 	LIBBPF_OPTS(bpf_object_open_opts, names, .object_name = "sonde");
 	const char *wanted = p->is_plain ? "on_sample" : "on_sample_told";
 	struct bpf_program *program;
+	char *log;
 	int code;
 
 	p->object = bpf_object__open_mem(exact_object, exact_object_bytes, &names);
 	if (!p->object)
 		return errno;
+	log = xalloc(VERIFIER_LOG_BYTES);
 	bpf_object__for_each_program(program, p->object)
 	{
 		bpf_program__set_autoload(program, strcmp(bpf_program__name(program), wanted) == 0);
+		bpf_program__set_log_level(program, VERIFIER_STATISTICS);
+		bpf_program__set_log_buf(program, log, VERIFIER_LOG_BYTES);
 	}
 	set_settings(p->object, settings);
 	bpf_map__set_max_entries(
 		bpf_object__find_map_by_name(p->object, "rests"), (uint32_t)ring_bytes);
 	code = -bpf_object__load(p->object);
+	if (code)
+		keep_verifier_words(log);
+	free(log);
 	if (code) {
 		exact_program_unload(p);
 		return code;
