@@ -223,6 +223,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sets_have_no_order),
+		cmocka_unit_test(labels_are_limited),
 		cmocka_unit_test(one_label_more),
 		cmocka_unit_test(no_labels_no_column),
 		cmocka_unit_test(sums_and_parts_keep_them),
