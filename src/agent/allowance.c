@@ -20,7 +20,7 @@
 #define SAVED_TIME_NS (200 * SECOND_NS)
 #define DEBT_PART     2
 #define WINDOW_NS     (15 * SECOND_NS)
-/* This many cheap windows in a row, with everything saved, double the rate again. */
+/* This many cheap windows in a row, with everything saved, double the rate again, then allow names. */
 #define CALM_WINDOWS 8
 /* With less than this part of the share. */
 #define CALM_PART 3
@@ -120,9 +120,14 @@ static enum allowance_change judge(
 		return lower(a, a->time_ns + MEMORY_PAUSE_NS);
 	if (a->saved_ns < 0 && (double)used_ns > due_ns)
 		return lower(a, 0);
-	if (a->calm < CALM_WINDOWS || a->halvings == 0)
+	if (a->calm < CALM_WINDOWS)
 		return ALLOWANCE_SAME;
+	/* What was given up last comes back first. */
 	a->calm = 0;
+	if (a->halvings == 0) {
+		a->leaves_names = false;
+		return ALLOWANCE_SAME;
+	}
 	a->halvings--;
 	return ALLOWANCE_RATE;
 }

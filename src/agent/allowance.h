@@ -9,8 +9,9 @@
  *
  * An account that is empty halves the sampling rate as long as more is spent than comes in.  At the
  * lowest rate, or with as much debt as is allowed, sampling pauses until a fifth is saved.  Too
- * much memory first leaves names out, whose tables are the largest, and then does the same.  Pure:
- * no clock, no process.
+ * much memory first leaves names out, whose tables are the largest, and then does the same.  Two
+ * minutes that cost little double the rate, and at the full rate, bring names back.  Pure: no clock,
+ * no process.
  */
 
 #include <stdbool.h>
@@ -42,7 +43,7 @@ struct allowance {
 	uint64_t resume_ns;		   /* not before; 0: as soon as enough is saved */
 	uint32_t halvings, calm;	   /* calm: windows in a row that cost little */
 	uint64_t peak_bytes;		   /* of memory, since the trend was last judged */
-	bool leaves_names; /* resolving names takes too much memory; until allowance_set */
+	bool leaves_names; /* they take too much memory; until a calm time or allowance_set */
 	bool is_paused;
 	uint32_t halvings_total, pauses_total;
 };

@@ -29,8 +29,13 @@
  */
 #define PATIENCE_NS    (SECOND_NS / 8)
 #define NAMES_NICENESS 0
+#define NS_PER_MS      1000000u
 /* How often a segment looks whether it may resolve names. */
 #define GRANT_LOOK_NS 20000000
+/* While memory is short, programs whose tables take this much are named: most that people write. */
+#define SMALL_OBJECT_BYTES ((uint64_t)1 << 20)
+#define PAUSED		   "the agent's budget was used up, or the machine was too busy"
+#define CURE		   "; sonde symbolize adds them to recordings, sonde push --symbols to a store"
 
 char *segment_named(const char *name)
 {
@@ -68,11 +73,10 @@ static void write_news(struct capture_writer *w, const struct segment_news *news
 	char text[200];
 
 	if (news->paused_ns > 0) {
-		snprintf(text, sizeof(text),
-			"the agent did not sample for %.3f s before this segment: its budget was "
-			"used up, or the machine was too busy",
-			(double)news->paused_ns / 1e9);
-		note_lost(w, 1, text, text);
+		/* A count, so that those of many segments add up. */
+		note_lost(w, (news->paused_ns + NS_PER_MS - 1) / NS_PER_MS,
+			"a millisecond was not sampled: " PAUSED,
+			"milliseconds were not sampled: " PAUSED);
 	}
 	if (news->halvings > 0) {
 		snprintf(text, sizeof(text),
@@ -81,7 +85,9 @@ static void write_news(struct capture_writer *w, const struct segment_news *news
 		note(w, 1, text);
 	}
 	if (news->leaves_names)
-		note(w, 1, "the agent left names to sonde symbolize, to keep to its budget");
+		note(w, 1,
+			"the agent named small programs only, as its memory (--memory-max) was "
+			"used up: others have no names" CURE);
 	note_lost(w, news->dropped,
 		"an older segment was dropped from the spool since the last one",
 		"older segments were dropped from the spool since the last one");
@@ -89,15 +95,19 @@ static void write_news(struct capture_writer *w, const struct segment_news *news
 		"processes of earlier segments ended early");
 }
 
-static void write_names(struct recorder *recorder, const struct segment_shared *shared, bool later,
-	const struct segment_hooks *hooks)
+static void write_names(struct recorder *recorder, const struct segment_shared *shared,
+	bool no_symbols, bool is_short, const struct segment_hooks *hooks)
 {
-	size_t left = hooks->names(recorder, later, shared->object_memory_max);
+	uint64_t most = shared->object_memory_max;
+
+	if (is_short && most > SMALL_OBJECT_BYTES)
+		most = SMALL_OBJECT_BYTES;
+	size_t left = hooks->names(recorder, no_symbols, most);
 
 	if (left > 0)
 		note(recorder_writer(recorder), left,
-			"programs or libraries were left to sonde symbolize, as their names would "
-			"take much of the agent's memory");
+			"programs or libraries have no names, which would take much of the agent's "
+			"memory (--memory-max)" CURE);
 }
 
 /* Waits until the agent has decided whether there is memory for names; false: there is none. */
@@ -122,7 +132,8 @@ static void be_silent(void)
 
 /* Replaces the file, which is whole, by one with names as well. */
 static struct error *add_names(struct recorder *recorder, const char *named, const char *path,
-	struct segment_shared *shared, bool later, const struct segment_hooks *hooks)
+	struct segment_shared *shared, bool no_symbols, bool is_short,
+	const struct segment_hooks *hooks)
 {
 	if (!await_memory(shared)) {
 		recorder_abandon(recorder);
@@ -131,7 +142,7 @@ static struct error *add_names(struct recorder *recorder, const char *named, con
 	/* Names can wait; samples could not. */
 	(void)setpriority(PRIO_PROCESS, 0, NAMES_NICENESS);
 	be_silent();
-	write_names(recorder, shared, later, hooks);
+	write_names(recorder, shared, no_symbols, is_short, hooks);
 	struct error *err = recorder_finish(recorder, NULL);
 
 	shared->peak_bytes = memory_own_peak();
@@ -159,13 +170,14 @@ static void finish(struct recorder *recorder, const struct recorder_result *resu
 		_exit(0);
 	}
 	struct error *err = capture_writer_secure(recorder_writer(recorder), named,
-		STR("the agent left all names to sonde symbolize, for lack of memory"), &is_whole);
+		STR("the agent left all names out, as its memory (--memory-max) was used up" CURE),
+		&is_whole);
 
 	shared->peak_bytes = memory_own_peak();
 	shared->is_whole = is_whole;
 	if (!err)
 		err = add_names(
-			recorder, named, path, shared, no_symbols || news->leaves_names, hooks);
+			recorder, named, path, shared, no_symbols, news->leaves_names, hooks);
 	if (err)
 		snprintf(shared->problem, sizeof(shared->problem), "%s", err->message);
 	_exit(err ? 1 : 0);

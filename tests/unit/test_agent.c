@@ -175,6 +175,30 @@ TEST(test_names_are_left_out_first)
 	assert_false(a.leaves_names);
 }
 
+/* In this order: the rate, then names; and only after a calm time. */
+TEST(test_names_come_back)
+{
+	struct allowance a;
+	uint64_t s = 1, named_s = 0, full_s = 0;
+
+	allowance_init(&a, 0.01, allowance_memory_bytes(2), s * SECOND_NS, 0);
+	a.halvings = 1;
+	assert_int_equal(
+		allowance_look(&a, ++s * SECOND_NS, 0, (uint64_t)90 << 20), ALLOWANCE_NAMES);
+	/* What takes more than half of the memory is not calm. */
+	for (; s < 400; s++)
+		assert_int_equal(
+			allowance_look(&a, s * SECOND_NS, 0, (uint64_t)50 << 20), ALLOWANCE_SAME);
+	assert_true(a.leaves_names);
+	for (; s < 800; s++) {
+		(void)allowance_look(&a, s * SECOND_NS, 0, (uint64_t)20 << 20);
+		full_s = full_s == 0 && a.halvings == 0 ? s : full_s;
+		named_s = named_s == 0 && !a.leaves_names ? s : named_s;
+	}
+	assert_in_range(full_s, 400 + 100, 400 + 150);
+	assert_in_range(named_s, full_s + 100, full_s + 150);
+}
+
 TEST(test_memory)
 {
 	struct machine m = {2, 0.001, 0, (uint64_t)80 << 20};
@@ -1033,6 +1057,7 @@ int main(void)
 		cmocka_unit_test(test_rate_is_halved_no_more_than_needed),
 		cmocka_unit_test(test_full_rate_returns),
 		cmocka_unit_test(test_names_are_left_out_first),
+		cmocka_unit_test(test_names_come_back),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_spool_drops_the_oldest),
 		cmocka_unit_test(test_spool_keeps_order),
