@@ -27,6 +27,8 @@ enum {
 	NUMBER_BYTES = 8,
 	TIME_BYTES = 4,
 	SHOWN_MAX = 3,
+	/* Of a weight whose times within an interval are not kept. */
+	PIECES_MAX = 60,
 };
 
 struct fetch;
@@ -101,7 +103,9 @@ struct fetch {
 	struct map noted;	 /* ids of sources whose notes were added */
 	struct common_notes notes;
 	struct str_table services, hosts, commands, formats, patterns;
-	uint64_t first_s; /* the earliest interval */
+	uint64_t first_s;      /* the earliest interval */
+	struct map seconds_of; /* the length of an interval, by when it begins: the longest */
+	uint64_t spread;       /* samples that stand for parts of a weight */
 	uint64_t commits;
 	size_t shard;	       /* whose answer is read */
 	struct map hour_index; /* by shard, and by service and hour */
@@ -345,6 +349,15 @@ static struct error *read_hour_commits(struct fetch *f, struct cursor *c)
 	return NULL;
 }
 
+static void take_length(struct fetch *f, uint32_t time_s, uint32_t seconds)
+{
+	bool added;
+	uint32_t *longest = map_at(&f->seconds_of, time_s, 0, seconds, &added);
+
+	if (*longest < seconds)
+		*longest = seconds;
+}
+
 static struct error *read_commits(struct fetch *f, struct cursor *c)
 {
 	VEC(struct str) metric_names = {0}, metric_units = {0};
@@ -356,7 +369,7 @@ static struct error *read_commits(struct fetch *f, struct cursor *c)
 		uint32_t time_s = cursor_u32(c);
 
 		count_batch(f, service, time_s, cursor_u64(c));
-		(void)cursor_u32(c); /* duration */
+		take_length(f, time_s, cursor_u32(c));
 		struct str host = wire_str(c);
 		str_table_intern(&f->hosts, host);
 		uint64_t id = cursor_u64(c);
@@ -753,7 +766,8 @@ static void count_weight(struct fetch *f)
 struct sum {
 	label_set_id labels;
 	uint64_t time_ns;
-	size_t first; /* of its weights */
+	uint64_t length_ns; /* of the interval that begins then */
+	size_t first;	    /* of its weights */
 };
 
 static void add_sum(struct fetch *f, int64_t *sum)
@@ -765,6 +779,54 @@ static void add_sum(struct fetch *f, int64_t *sum)
 	}
 }
 
+/* At most one for each sample that was taken, or one in which a weight is 1. */
+static uint64_t piece_count(struct fetch *f, const struct sum *sum, const int64_t *weights)
+{
+	uint64_t most = 0;
+
+	if (sum->length_ns == 0)
+		return 1;
+	for (size_t i = 0; i < f->metrics.count; i++) {
+		uint64_t count = sample_count(&weights[i]);
+
+		if (metric_counts_samples(f->metrics.strings[i], f->units.data[i])) {
+			most = count;
+			break;
+		}
+		most = count > most ? count : most;
+	}
+	return most == 0 ? 1 : most < PIECES_MAX ? most : PIECES_MAX;
+}
+
+/*
+ * Spreads a sum over its interval, in pieces at equal distances that add up to it.  Where the first
+ * one is depends on the stack, so that the pieces of all stacks have no rhythm.
+ */
+static void add_sample(
+	struct fetch *f, stack_id stack, const struct sum *sum, const int64_t *weights)
+{
+	const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t count = piece_count(f, sum, weights);
+	uint64_t gap_ns = sum->length_ns / count;
+	uint64_t phase_ns = (uint64_t)(((unsigned __int128)(stack.i * golden) * gap_ns) >> 64);
+
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t time_ns = sum->time_ns;
+
+		for (size_t k = 0; k < f->metrics.count; k++) {
+			__int128 whole = weights[k];
+
+			f->weight[k] = (int64_t)(whole * (int64_t)(i + 1) / (int64_t)count -
+						 whole * (int64_t)i / (int64_t)count);
+		}
+		if (time_ns != UINT64_MAX)
+			time_ns += i * gap_ns + phase_ns;
+		builder_sample(f->builder, stack, (thread_id){NO_ID}, time_ns, f->weight);
+		builder_sample_labels(f->builder, sum->labels);
+	}
+	f->spread += sum->length_ns ? count : 0;
+}
+
 static void take_samples(struct fetch *f, stack_id stack, struct weights *w)
 {
 	size_t metrics = f->metrics.count;
@@ -774,6 +836,7 @@ static void take_samples(struct fetch *f, stack_id stack, struct weights *w)
 
 	for (uint64_t i = 0; i < w->count; i++) {
 		struct sum sum = {.time_ns = UINT64_MAX, .first = sums.count * metrics};
+		uint32_t seconds;
 		bool added;
 
 		sum.labels = take_labels(f, w);
@@ -782,6 +845,8 @@ static void take_samples(struct fetch *f, stack_id stack, struct weights *w)
 
 			/* A profile that was committed meanwhile may be the earliest. */
 			sum.time_ns = time_s > f->first_s ? (time_s - f->first_s) * SECOND_NS : 0;
+			if (map_get(&f->seconds_of, time_s, 0, &seconds))
+				sum.length_ns = seconds * SECOND_NS;
 		}
 		uint32_t at =
 			*map_at(&index, sum.labels.i, sum.time_ns, (uint32_t)sums.count, &added);
@@ -794,11 +859,8 @@ static void take_samples(struct fetch *f, stack_id stack, struct weights *w)
 		count_weight(f);
 		add_sum(f, &weights.data[sums.data[at].first]);
 	}
-	for (size_t i = 0; i < sums.count; i++) {
-		builder_sample(f->builder, stack, (thread_id){NO_ID}, sums.data[i].time_ns,
-			&weights.data[sums.data[i].first]);
-		builder_sample_labels(f->builder, sums.data[i].labels);
-	}
+	for (size_t i = 0; i < sums.count; i++)
+		add_sample(f, stack, &sums.data[i], &weights.data[sums.data[i].first]);
 	map_deinit(&index);
 	vec_deinit(&sums);
 	vec_deinit(&weights);
@@ -947,6 +1009,10 @@ static void describe(struct fetch *f, const char *source)
 	if (f->missing_frames)
 		builder_note(
 			b, NOTE_LOST, f->missing_frames, "frames of stacks are not in the store");
+	if (f->spread)
+		builder_note(b, NOTE_GUESSED, f->spread,
+			"times are not in the store: within their intervals, weights are spread "
+			"evenly");
 	note_missing(f);
 	note_twice(f);
 }
@@ -1038,6 +1104,7 @@ static void fetch_deinit(struct fetch *f)
 	vec_deinit(&f->units);
 	vec_deinit(&f->statements);
 	vec_deinit(&f->sources);
+	map_deinit(&f->seconds_of);
 	map_deinit(&f->source_index);
 	map_deinit(&f->noted);
 	common_notes_deinit(&f->notes);

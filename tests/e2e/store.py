@@ -17,6 +17,7 @@ import fault_proxy
 import fleet
 import harness
 import pprof_shapes
+import proto_wire
 import recording
 import shards
 from harness import check, sonde
@@ -898,6 +899,26 @@ def test_hostile_services_hosts_and_labels(folder):
 		assert store.total("--host", f"h{name}") == number, name
 	assert store.servers[0].count("profiles", store.database) == len(expected)
 	check(store.report("--service", "' OR 1 = 1 OR service = '"), 1)
+
+
+def test_weights_are_spread_over_their_interval(folder):
+	"""Those of a minute are not all at its beginning, in the heat map and for --time, and add up to the integer."""
+	profile, source = pprof_shapes.Pprof(), folder / "a.pb"
+	profile.function(2, "rare")
+	for _ in range(130):
+		profile.sample([1])
+	for _ in range(7):
+		profile.sample([2, 1])
+	source.write_bytes(profile.bytes() + proto_wire.put_number(10, 60 * 10**9))
+	store = Store(shards.shared(0))
+	check(store.push(source, "--service", "api", "--host", "a"))
+	heat = [row["weight"] for row in store.json("--view", "heat")["rows"]]
+	assert sum(heat) == 137 and sum(weight > 0 for weight in heat) > 50 and max(heat) < 10, heat
+	parts = [store.json("--view", "functions", "--time", f"{at}s:{at + 15}s") for at in (0, 15, 30, 45)]
+	assert sum(part["total"] for part in parts) == 137, parts
+	assert all(30 <= part["total"] <= 39 for part in parts), parts
+	assert any("spread evenly" in note["text"] and note["count"] == 67 for note in parts[0]["notes"]), parts[0]["notes"]
+	assert store.total() == 137
 
 
 def test_names_that_are_no_text(folder):
