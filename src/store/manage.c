@@ -55,10 +55,43 @@ static struct error *read_schema(struct clickhouse *c, size_t shard, uint64_t *v
 	return err;
 }
 
-/* Makes the tables of a shard keep their rows as long as the retention says. */
-static struct error *keep(struct clickhouse *c, size_t shard,
-	const struct store_retention *retention, size_t *changed)
+/* *has_time: whether a shard's table of frames has the column by which it drops them. */
+static struct error *look_for_frame_time(struct clickhouse *c, size_t shard, bool *has_time)
 {
+	struct strbuf answer = {0};
+	struct error *err = clickhouse_ask_one(c, shard,
+		STR("SELECT count() FROM system.columns WHERE database = currentDatabase() AND "
+		    "table = 'frames' AND name = 'last_seen' FORMAT TabSeparated"),
+		&answer);
+
+	*has_time = err == NULL && str_starts_with(strbuf_str(&answer), STR("1"));
+	strbuf_deinit(&answer);
+	return err;
+}
+
+/* Adds that column if it is missing; *changed is greater by one then. */
+static struct error *add_frame_time(struct clickhouse *c, size_t shard, size_t *changed)
+{
+	struct strbuf none = {0};
+	bool has_time;
+	struct error *err = look_for_frame_time(c, shard, &has_time);
+
+	if (err == NULL && !has_time) {
+		err = clickhouse_ask_one(c, shard, str_from(store_schema_frame_time), &none);
+		*changed += err == NULL;
+	}
+	strbuf_deinit(&none);
+	return err;
+}
+
+/*
+ * Makes the tables of a shard keep their rows as long as the retention says; frames follow stacks,
+ * even if these stay as they are.
+ */
+static struct error *keep(
+	struct clickhouse *c, size_t shard, const struct store_retention *wanted, size_t *changed)
+{
+	struct store_retention own = *wanted, *retention = &own;
 	struct error *err = NULL;
 	const char *table;
 
@@ -75,6 +108,8 @@ static struct error *keep(struct clickhouse *c, size_t shard,
 			err = clickhouse_ask_one(c, shard, strbuf_str(&sql), &none);
 			*changed += err == NULL;
 		}
+		if (strcmp(table, "stacks") == 0 && own.stack_days == STORE_KEEP_AS_IS)
+			own.stack_days = store_schema_stack_days(strbuf_str(&answer));
 		strbuf_deinit(&sql);
 		strbuf_deinit(&answer);
 		strbuf_deinit(&none);
@@ -105,8 +140,15 @@ static struct error *init_shard(struct clickhouse *c, size_t shard, struct str v
 		store_schema_statements(dialect, retention, &statements);
 		err = run_statements(c, shard, strbuf_str(&statements));
 		made->shards += err == NULL;
-	} else if (dialect == STORE_DIALECT_CURRENT) {
-		err = keep(c, shard, retention, &made->tables);
+	} else {
+		size_t before = made->tables, columns = 0;
+
+		err = add_frame_time(c, shard, &columns);
+		if (err == NULL && dialect == STORE_DIALECT_CURRENT)
+			err = keep(c, shard, retention, &made->tables);
+		/* That and its time to live are one change of a table. */
+		if (made->tables == before)
+			made->tables += columns;
 	}
 	strbuf_deinit(&statements);
 	return err;
@@ -344,6 +386,31 @@ static struct error *drop_before(struct clickhouse *c, size_t shard, const char 
 	return err;
 }
 
+/* Drops a shard's frames that no stack refers to. */
+static struct error *drop_frames(
+	struct clickhouse *c, size_t shard, uint64_t now_s, unsigned stack_days)
+{
+	struct strbuf sql = {0}, answer = {0}, none = {0};
+	bool has_time;
+	struct error *err = look_for_frame_time(c, shard, &has_time);
+
+	if (err == NULL && has_time) {
+		store_schema_old_frames("SELECT count() FROM frames WHERE", " FORMAT TabSeparated",
+			now_s, stack_days, &sql);
+		err = clickhouse_ask_one(c, shard, strbuf_str(&sql), &answer);
+	}
+	if (err == NULL && answer.size && strtoull(answer.data, NULL, 10) > 0) {
+		strbuf_clear(&sql);
+		store_schema_old_frames(
+			"ALTER TABLE frames DELETE WHERE", "", now_s, stack_days, &sql);
+		err = clickhouse_ask_one(c, shard, strbuf_str(&sql), &none);
+	}
+	strbuf_deinit(&sql);
+	strbuf_deinit(&answer);
+	strbuf_deinit(&none);
+	return err;
+}
+
 struct error *manage_retain(struct clickhouse *c, const struct store_retention *retention,
 	uint64_t now_s, size_t *dropped)
 {
@@ -369,6 +436,8 @@ struct error *manage_retain(struct clickhouse *c, const struct store_retention *
 				err = drop_before(c, shard, tables[i].table, now_s - age_s,
 					tables[i].is_month, dropped);
 		}
+		if (err == NULL && retention->stack_days)
+			err = drop_frames(c, shard, now_s, retention->stack_days);
 	}
 	return err;
 }

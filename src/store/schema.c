@@ -5,6 +5,11 @@
  * and a time to live; on older ones, `sonde fleet retain` drops partitions.  Blocks of 4 MiB
  * compress arrays of hashes best.  A small index granularity keeps a query for one service from
  * reading its neighbours' rows, which have up to 512 pairs.
+ *
+ * A frame is sent at most a day before a stack that has it, and stacks are dropped by months, so
+ * frames are kept for a month and two days more.  Their time is the server's own, in a materialized
+ * column: senders of any version need not know it, and where a table gets it later, the rows that it
+ * has count as new.
  */
 #include "store/schema.h"
 
@@ -25,8 +30,10 @@ struct table {
 	const struct column *columns; /* name NULL at the end */
 	const char *engine;	      /* with partitions, order and index granularity */
 	const char *settings;	      /* on current servers; NULL: none */
-	const char *time; /* the column from which its time to live counts; NULL: none */
-	size_t retention; /* offset of its time to live in struct store_retention */
+	const char *time;   /* the column from which its time to live counts; NULL: none */
+	size_t retention;   /* offset of its time to live in struct store_retention */
+	unsigned more_days; /* in addition */
+	const char *only;   /* a condition for rows that are dropped one by one; NULL: parts are */
 };
 
 #define LABELS                                                                                     \
@@ -85,6 +92,11 @@ static const struct column stack_columns[] = {
 	{0},
 };
 
+#define FRAME_TIME_TYPE "DateTime MATERIALIZED now()"
+#define FRAME_MORE_DAYS 33
+/* What `sonde push --symbols` has named is not sent again. */
+#define FRAME_ONLY "version = 0"
+
 static const struct column frame_columns[] = {
 	{"frame_id", "UInt64", "ZSTD(1)"},
 	{"depth", "UInt8", "ZSTD(1)"},
@@ -100,6 +112,7 @@ static const struct column frame_columns[] = {
 	{"file", "String", "ZSTD(3)"},
 	{"line", "UInt32", "ZSTD(1)"},
 	{"is_inline", "UInt8", "ZSTD(1)"},
+	{"last_seen", FRAME_TIME_TYPE, "ZSTD(1)"},
 	{0},
 };
 
@@ -131,35 +144,36 @@ static const struct column schema_columns[] = {
 #define DAYS(member) offsetof(struct store_retention, member)
 
 static const struct table tables[] = {
-	{"frames", frame_columns,
-		"ReplacingMergeTree(version) ORDER BY (frame_id, depth) "
-		"SETTINGS index_granularity=1024",
-		NULL, NULL, 0},
 	{"stacks", stack_columns,
 		"ReplacingMergeTree(last_seen) PARTITION BY toYYYYMM(last_seen) "
 		"ORDER BY (service, frames, stack_hash) SETTINGS index_granularity=1024",
-		BIG_BLOCKS, "last_seen", DAYS(stack_days)},
+		BIG_BLOCKS, "last_seen", DAYS(stack_days), 0, NULL},
+	/* After stacks, whose days it has. */
+	{"frames", frame_columns,
+		"ReplacingMergeTree(version) ORDER BY (frame_id, depth) "
+		"SETTINGS index_granularity=1024",
+		NULL, "last_seen", DAYS(stack_days), FRAME_MORE_DAYS, FRAME_ONLY},
 	{"profiles", profile_columns,
 		"ReplacingMergeTree PARTITION BY toYYYYMMDD(time) "
 		"ORDER BY (service, metric, time, profile_id, batch_id, chunk) "
 		"SETTINGS index_granularity=64",
-		BIG_BLOCKS, "time", DAYS(profile_days)},
+		BIG_BLOCKS, "time", DAYS(profile_days), 0, NULL},
 	{"commits", commit_columns,
 		"ReplacingMergeTree(received) PARTITION BY toYYYYMM(time) "
 		"ORDER BY (service, time, profile_id) SETTINGS index_granularity=1024",
-		NULL, "time", DAYS(hour_days)},
+		NULL, "time", DAYS(hour_days), 0, NULL},
 	{"hours", hour_columns,
 		"ReplacingMergeTree PARTITION BY toYYYYMM(hour) "
 		"ORDER BY (service, metric, hour, stack_hash, built) "
 		"SETTINGS index_granularity=8192",
-		NULL, "hour", DAYS(hour_days)},
+		NULL, "hour", DAYS(hour_days), 0, NULL},
 	{"hour_commits", hour_commit_columns,
 		"ReplacingMergeTree(built) PARTITION BY toYYYYMM(hour) ORDER BY (service, hour) "
 		"SETTINGS index_granularity=1024",
-		NULL, "hour", DAYS(hour_days)},
+		NULL, "hour", DAYS(hour_days), 0, NULL},
 	{"schema", schema_columns,
 		"ReplacingMergeTree ORDER BY version SETTINGS index_granularity=1024", NULL, NULL,
-		0},
+		0, 0, NULL},
 };
 
 struct store_retention store_retention_settled(const struct store_retention *retention)
@@ -202,7 +216,16 @@ static void put_columns(
 /* How long a table with a time to live keeps its rows, in days. */
 static unsigned days_of(const struct table *table, const struct store_retention *retention)
 {
-	return *(const unsigned *)((const char *)retention + table->retention);
+	unsigned days = *(const unsigned *)((const char *)retention + table->retention);
+
+	return days == 0 || days == STORE_KEEP_AS_IS ? days : days + table->more_days;
+}
+
+/* " DELETE WHERE …", if rows are dropped one by one. */
+static void put_only(const struct table *table, struct strbuf *out)
+{
+	if (table->only)
+		strbuf_printf(out, " DELETE WHERE %s", table->only);
 }
 
 /* A time to live comes before the settings, which end the engine's text. */
@@ -216,8 +239,10 @@ static void put_engine(enum store_dialect dialect, const struct table *table,
 		strbuf_add(out, str_from(table->engine));
 	} else {
 		strbuf_add(out, (struct str){table->engine, (size_t)(settings - table->engine)});
-		strbuf_printf(out, " TTL %s + INTERVAL %u DAY%s, ttl_only_drop_parts=1",
-			table->time, days, settings);
+		strbuf_printf(out, " TTL %s + INTERVAL %u DAY", table->time, days);
+		put_only(table, out);
+		strbuf_add(out, str_from(settings));
+		strbuf_add(out, table->only ? STR("") : STR(", ttl_only_drop_parts=1"));
 	}
 	if (dialect == STORE_DIALECT_CURRENT && table->settings)
 		strbuf_add(out, str_from(table->settings));
@@ -266,10 +291,36 @@ bool store_schema_keep(const char *table, struct str engine,
 	snprintf(now, sizeof(now), " TTL %s + toIntervalDay(%u)", t->time, days);
 	if (days == STORE_KEEP_AS_IS || (days == 0 && !has_time) || (days && contains(engine, now)))
 		return false;
-	if (days)
-		strbuf_printf(out, "ALTER TABLE %s MODIFY TTL %s + INTERVAL %u DAY", table, t->time,
-			days);
-	else
+	if (days == 0) {
 		strbuf_printf(out, "ALTER TABLE %s REMOVE TTL", table);
+		return true;
+	}
+	strbuf_printf(out, "ALTER TABLE %s MODIFY TTL %s + INTERVAL %u DAY", table, t->time, days);
+	put_only(t, out);
 	return true;
+}
+
+unsigned store_schema_stack_days(struct str engine)
+{
+	const char *before = " TTL last_seen + toIntervalDay(";
+	const char *found = memmem(engine.data, engine.size, before, strlen(before));
+	unsigned days = 0;
+
+	if (engine.size == 0 || found == NULL)
+		return 0;
+	for (const char *c = found + strlen(before);
+		c < engine.data + engine.size && char_is_digit(*c) && days < 100000; c++)
+		days = days * 10 + (unsigned)(*c - '0');
+	return days;
+}
+
+const char store_schema_frame_time[] = "ALTER TABLE frames ADD COLUMN last_seen " FRAME_TIME_TYPE;
+
+void store_schema_old_frames(const char *before, const char *after, uint64_t now_s,
+	unsigned stack_days, struct strbuf *out)
+{
+	uint64_t age_s = ((uint64_t)stack_days + FRAME_MORE_DAYS) * 86400;
+
+	strbuf_printf(out, "%s " FRAME_ONLY " AND last_seen < toDateTime(%llu)%s", before,
+		(unsigned long long)(now_s > age_s ? now_s - age_s : 0), after);
 }

@@ -22,6 +22,7 @@
 
 #include <limits.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "base/str.h"
@@ -72,5 +73,16 @@ const char *store_schema_timed_table(size_t i);
  */
 bool store_schema_keep(const char *table, struct str engine,
 	const struct store_retention *retention, struct strbuf *out);
+/* The days that a table of stacks keeps its rows, by its engine_full; 0: forever. */
+unsigned store_schema_stack_days(struct str engine);
+
+/* Gives a table of frames, made before they had one, the time by which they are dropped. */
+extern const char store_schema_frame_time[];
+/*
+ * Appends BEFORE, the condition for frames that no stack refers to if stacks are kept so long, and
+ * AFTER.  now_s: since 1970.
+ */
+void store_schema_old_frames(const char *before, const char *after, uint64_t now_s,
+	unsigned stack_days, struct strbuf *out);
 
 #endif

@@ -14,6 +14,7 @@ import time
 
 import clickhouse
 import fault_proxy
+import faults
 import fleet
 import harness
 import pprof_shapes
@@ -586,6 +587,59 @@ def test_tables_that_are_there_keep_rows_for_another_time(folder):
 	assert "stays as it is" in check(store.fleet("init")).err
 	assert "changed how long 1 table keeps its rows" in check(store.fleet("init", "--keep", "0", "--keep-stacks", "0")).err
 	assert kept_days(store) == {**expected, "profiles": None}
+
+
+def aged_frames(store, server, folder):
+	"""Two frames are years old then; one was named. Returns a function that asks the server."""
+	check(store.push_profile(fleet.Profile("api", "a", {}, fleet.T0, {("main", name): 1 for name in ("gone", "plain", "here")}), folder))
+	ask = lambda sql: server.rows(sql, database=store.database)
+	columns = "frame_id, depth, version, kind, module, build_id, address, function, aliases, defined_in, defined_at, file, line, is_inline"
+	ask(f"INSERT INTO frames ({columns}) SELECT frame_id, depth, toUInt32(7) AS version, kind, module, build_id, address, "
+		"'named', aliases, defined_in, defined_at, file, line, is_inline FROM frames WHERE function = 'plain'")
+	ask("ALTER TABLE frames DROP COLUMN last_seen")
+	ask("ALTER TABLE frames ADD COLUMN last_seen DateTime MATERIALIZED "
+		"if(function IN ('gone', 'plain', 'named'), toDateTime(1500000000), now())")
+	return ask
+
+
+def check_frames_are_dropped(store, server, folder):
+	ask = aged_frames(store, server, folder)
+	check(store.fleet("retain", "--keep", "0", "--keep-hours", "0", "--keep-stacks", "0"))
+	assert ask("SELECT count() FROM frames WHERE function = 'gone'") == [["1"]]
+	check(store.fleet("retain", "--keep", "0", "--keep-hours", "0", "--keep-stacks", "90"))
+	faults.wait_until(lambda: ask("SELECT count() FROM frames WHERE function = 'gone'") == [["0"]], "a frame is dropped")
+	assert sorted(row[0] for row in ask("SELECT function FROM frames")) == ["here", "main", "named"]
+
+
+def test_frames_are_dropped_that_nothing_has_sent(folder):
+	"""What no stack refers to goes, except names that were added; a table that is older than the column gets it, and keeps all."""
+	server = shards.shared(0)
+	store = Store(server)
+	check_frames_are_dropped(store, server, folder)
+	before = store.stacks()
+	server.rows("ALTER TABLE frames DROP COLUMN last_seen", database=store.database)
+	check(store.fleet("retain", "--keep", "0", "--keep-hours", "0", "--keep-stacks", "1"))
+	assert "1 table" in check(store.fleet("init")).err
+	assert "stays as it is" in check(store.fleet("init")).err
+	check(store.fleet("retain", "--keep", "0", "--keep-hours", "0", "--keep-stacks", "1"))
+	assert server.rows("SELECT count() FROM frames", database=store.database) == [["3"]] and store.stacks() == before
+
+
+@harness.takes_long
+def test_frames_are_dropped_on_a_current_version(folder):
+	"""By itself, a month after stacks, whatever they are kept; also where the column comes later."""
+	server = shards.current()
+	store = Store(server)
+	check_frames_are_dropped(store, server, folder)
+	server.rows("ALTER TABLE frames DROP COLUMN last_seen", database=store.database)
+	assert "1 table" in check(store.fleet("init")).err and kept_days(store)["frames"] is None
+	check(store.fleet("init", "--keep-stacks", "60"))
+	assert (kept_days(store)["stacks"], kept_days(store)["frames"]) == (60, 93)
+	server.rows("ALTER TABLE frames REMOVE TTL", database=store.database)
+	check(store.fleet("init"))
+	assert kept_days(store)["frames"] == 93
+	server.rows("OPTIMIZE TABLE frames FINAL", database=store.database)
+	assert ("main", "here") in store.stacks()
 
 
 def test_init_names_what_it_made(folder):
