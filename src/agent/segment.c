@@ -68,7 +68,7 @@ static void note_lost(
 			w, CAPTURE_NOTE_LOST, count, str_from(count > 1 ? several : one));
 }
 
-static void write_news(struct capture_writer *w, const struct segment_news *news)
+void segment_write_news(struct capture_writer *w, const struct segment_news *news)
 {
 	char text[200];
 
@@ -200,7 +200,7 @@ static void record(const struct recorder_options *options, struct segment_shared
 		snprintf(shared->problem, sizeof(shared->problem), "%s", err->message);
 		_exit(1);
 	}
-	write_news(recorder_writer(recorder), news);
+	segment_write_news(recorder_writer(recorder), news);
 	finish(recorder, &result, options->output, shared, news, no_symbols, hooks);
 }
 

@@ -17,6 +17,7 @@
 #include "agent/spool.h"
 #include "base/error.h"
 
+struct capture_writer;
 struct recorder;
 
 /*
@@ -87,6 +88,8 @@ struct segment_news {
 must_use struct error *segment_start(struct segment *s, struct spool *spool,
 	const struct agent_settings *settings, uint64_t from_ns, uint64_t until_ns,
 	const struct segment_news *news, uint64_t limit_bytes, const struct segment_hooks *hooks);
+/* Writes the news as notes of the segment's file; counts add up over segments. */
+void segment_write_news(struct capture_writer *w, const struct segment_news *news);
 /* The name of that copy, to be freed. */
 char *segment_named(const char *name);
 /* Ends the sampling now. */

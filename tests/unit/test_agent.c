@@ -23,12 +23,16 @@
 #include "agent/receiver.h"
 #include "agent/rights.h"
 #include "agent/sender.h"
+#include "agent/segment.h"
 #include "agent/shares.h"
 #include "agent/spool.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "model/merge.h"
+#include "record/file/capture_writer.h"
 #include "store/identity.h"
+#include "../capture_files.h"
 #include "../unit.h"
 
 /* ---- the budget ---- */
@@ -213,6 +217,56 @@ TEST(test_memory)
 	assert_int_equal(allowance_look(&a, 2 * SECOND_NS, 0, huge.memory_bytes), ALLOWANCE_PAUSE);
 	assert_int_equal(allowance_look(&a, 30 * SECOND_NS, 0, 0), ALLOWANCE_SAME);
 	assert_int_equal(allowance_look(&a, 63 * SECOND_NS, 0, 0), ALLOWANCE_RESUME);
+}
+
+/* ---- notes ---- */
+
+static struct profile *news_profile(const struct segment_news *news)
+{
+	char *path = capture_file_path("news.prof");
+	struct capture_writer *w;
+
+	assert_null(capture_writer_create(path, &w));
+	capture_writer_metric(w, 0, STR("cpu-time"), STR("ns"));
+	segment_write_news(w, news);
+	assert_null(capture_writer_finish(w, NULL));
+	struct profile *p = capture_read_file(path);
+
+	unlink(path);
+	free(path);
+	return p;
+}
+
+/* What several segments tell is one note each, with the sum: pauses of any length, losses. */
+TEST(test_news_add_up)
+{
+	const struct segment_news given[] = {
+		{.paused_ns = 1500000000, .dropped = 1},
+		{.paused_ns = 1, .broken = 2},
+		{0},
+		{.paused_ns = 12000000, .dropped = 4, .broken = 1},
+	};
+	static const char *const texts[] = {"milliseconds were not sampled: ",
+		"older segments were dropped", "processes of earlier segments"};
+	const uint64_t sums[] = {1513, 5, 3};
+	struct profile *parts[ARRAY_SIZE(given)], *sum = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(given); i++)
+		parts[i] = news_profile(&given[i]);
+	assert_int_equal(parts[2]->note_count, 0);
+	assert_null(profile_merge((const struct profile *const *)parts, ARRAY_SIZE(given), &sum));
+	assert_int_equal(sum->note_count, ARRAY_SIZE(texts));
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		const struct note *n = sum->notes;
+
+		while (!str_starts_with(profile_string(sum, n->text), str_from(texts[i])))
+			assert_true(++n < sum->notes + sum->note_count);
+		assert_int_equal(n->kind, NOTE_LOST);
+		assert_int_equal(n->count, sums[i]);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(given); i++)
+		profile_destroy(parts[i]);
+	profile_destroy(sum);
 }
 
 /* ---- the folder ---- */
@@ -1058,6 +1112,7 @@ int main(void)
 		cmocka_unit_test(test_full_rate_returns),
 		cmocka_unit_test(test_names_are_left_out_first),
 		cmocka_unit_test(test_names_come_back),
+		cmocka_unit_test(test_news_add_up),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_spool_drops_the_oldest),
 		cmocka_unit_test(test_spool_keeps_order),
