@@ -20,7 +20,10 @@
 #define SAVED_TIME_NS (200 * SECOND_NS)
 #define DEBT_PART     2
 #define WINDOW_NS     (15 * SECOND_NS)
-/* This many cheap windows in a row, with everything saved, double the rate again, then allow names. */
+/*
+ * This many cheap windows in a row, with everything saved, double the rate again, and then allow
+ * names.
+ */
 #define CALM_WINDOWS 8
 /* With less than this part of the share. */
 #define CALM_PART 3

@@ -10,8 +10,8 @@
  * An account that is empty halves the sampling rate as long as more is spent than comes in.  At the
  * lowest rate, or with as much debt as is allowed, sampling pauses until a fifth is saved.  Too
  * much memory first leaves names out, whose tables are the largest, and then does the same.  Two
- * minutes that cost little double the rate, and at the full rate, bring names back.  Pure: no clock,
- * no process.
+ * minutes that cost little double the rate, and at the full rate, bring names back.  Pure: no
+ * clock, no process.
  */
 
 #include <stdbool.h>

@@ -32,10 +32,10 @@
 #define NS_PER_MS      1000000u
 /* How often a segment looks whether it may resolve names. */
 #define GRANT_LOOK_NS 20000000
-/* While memory is short, programs whose tables take this much are named: most that people write. */
+/* While memory is short, programs whose tables take at most this are named. */
 #define SMALL_OBJECT_BYTES ((uint64_t)1 << 20)
 #define PAUSED		   "the agent's budget was used up, or the machine was too busy"
-#define CURE		   "; sonde symbolize adds them to recordings, sonde push --symbols to a store"
+#define CURE		   "; sonde symbolize adds them, in a store sonde push --symbols"
 
 char *segment_named(const char *name)
 {

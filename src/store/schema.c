@@ -8,8 +8,8 @@
  *
  * A frame is sent at most a day before a stack that has it, and stacks are dropped by months, so
  * frames are kept for a month and two days more.  Their time is the server's own, in a materialized
- * column: senders of any version need not know it, and where a table gets it later, the rows that it
- * has count as new.
+ * column: senders of any version need not know it.  In a table that gets it later, the rows that
+ * are there count as new.
  */
 #include "store/schema.h"
 
