@@ -18,6 +18,7 @@
 #include "model/common_notes.h"
 #include "store/identity.h"
 #include "store/select.h"
+#include "store/spread.h"
 
 #define NO_MODULE UINT8_MAX
 
@@ -27,8 +28,6 @@ enum {
 	NUMBER_BYTES = 8,
 	TIME_BYTES = 4,
 	SHOWN_MAX = 3,
-	/* Of a weight whose times within an interval are not kept. */
-	PIECES_MAX = 60,
 };
 
 struct fetch;
@@ -779,52 +778,36 @@ static void add_sum(struct fetch *f, int64_t *sum)
 	}
 }
 
-/* At most one for each sample that was taken, or one in which a weight is 1. */
-static uint64_t piece_count(struct fetch *f, const struct sum *sum, const int64_t *weights)
+/* How many samples a sum stands for: those that were taken, or the largest weight. */
+static uint64_t samples_in(struct fetch *f, const int64_t *weights)
 {
 	uint64_t most = 0;
 
-	if (sum->length_ns == 0)
-		return 1;
 	for (size_t i = 0; i < f->metrics.count; i++) {
 		uint64_t count = sample_count(&weights[i]);
 
-		if (metric_counts_samples(f->metrics.strings[i], f->units.data[i])) {
-			most = count;
-			break;
-		}
+		if (metric_counts_samples(f->metrics.strings[i], f->units.data[i]))
+			return count;
 		most = count > most ? count : most;
 	}
-	return most == 0 ? 1 : most < PIECES_MAX ? most : PIECES_MAX;
+	return most;
 }
 
-/*
- * Spreads a sum over its interval, in pieces at equal distances that add up to it.  Where the first
- * one is depends on the stack, so that the pieces of all stacks have no rhythm.
- */
 static void add_sample(
 	struct fetch *f, stack_id stack, const struct sum *sum, const int64_t *weights)
 {
-	const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
-	uint64_t count = piece_count(f, sum, weights);
-	uint64_t gap_ns = sum->length_ns / count;
-	uint64_t phase_ns = (uint64_t)(((unsigned __int128)(stack.i * golden) * gap_ns) >> 64);
+	struct spread s = spread_over(sum->length_ns, samples_in(f, weights), stack.i);
 
-	for (uint64_t i = 0; i < count; i++) {
-		uint64_t time_ns = sum->time_ns;
+	for (uint64_t i = 0; i < s.count; i++) {
+		bool has_time = sum->time_ns != UINT64_MAX;
 
-		for (size_t k = 0; k < f->metrics.count; k++) {
-			__int128 whole = weights[k];
-
-			f->weight[k] = (int64_t)(whole * (int64_t)(i + 1) / (int64_t)count -
-						 whole * (int64_t)i / (int64_t)count);
-		}
-		if (time_ns != UINT64_MAX)
-			time_ns += i * gap_ns + phase_ns;
-		builder_sample(f->builder, stack, (thread_id){NO_ID}, time_ns, f->weight);
+		for (size_t k = 0; k < f->metrics.count; k++)
+			f->weight[k] = spread_part(&s, weights[k], i);
+		builder_sample(f->builder, stack, (thread_id){NO_ID},
+			has_time ? sum->time_ns + spread_time_ns(&s, i) : UINT64_MAX, f->weight);
 		builder_sample_labels(f->builder, sum->labels);
 	}
-	f->spread += sum->length_ns ? count : 0;
+	f->spread += sum->length_ns ? s.count : 0;
 }
 
 static void take_samples(struct fetch *f, stack_id stack, struct weights *w)
