@@ -326,12 +326,8 @@ class Current(Store):
 	def start(self):
 		command = [sys.executable, HERE / "chdb_server.py", self.shared_object, self.folder / "data", self.port or 0,
 			*(f"{user}:{password}" for user, password in self.users.items()), *self.options]
-		# The library at times ends by a signal when it is opened: twice in 60 runs, without a word.
-		for _ in range(3):
-			self.launch(command, stdout=subprocess.PIPE, text=True)
-			line = self.process.stdout.readline()
-			if line.strip() or self.process.wait() >= 0:
-				break
+		self.launch(command, stdout=subprocess.PIPE, text=True)
+		line = self.process.stdout.readline()
 		if not line.strip():
 			raise AssertionError(f"chdb does not start, status {self.process.wait()}: {self.log()[-2000:]}")
 		self.port = int(line)

@@ -262,7 +262,7 @@ function App({ session, given }: { session: Session; given: Given }) {
   const stored = useAnswer<Sides>(`sides${isDiff}${JSON.stringify([state.base, now])}`, () => isDiff && own && state.base
     ? Promise.all([state.base, now].map(s => loadSelection(session, given, s))).then(([old, it]) => ({ old: { profile: old!, name: state.base }, now: { profile: it!, name: now } })) : null)
   const whole = useAnswer<Range>(`whole${isDiff}`, () => isDiff && own && about.has_times ? session.lanes(profile, [], 1)
-    .then(({ head }) => [head.whole_begin, head.whole_end + 1e9].map(ns => Math.floor((about.start_unix_ns + ns) / 1e9)) as Range) : null)
+    .then(({ head }) => [0, head.whole_end + 1e9].map(ns => Math.floor((about.start_unix_ns + ns) / 1e9)) as Range) : null)
   const isStored = own && state.base, sides = isStored ? stored.busy ? null : stored.value : dropped
   const both = isStored ? sharedFilters(state.filters, [state.base, now], about.start_unix_ns) : state.filters
   const compared = { ...state, filters: both }
