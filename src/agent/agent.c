@@ -323,6 +323,8 @@ static void write_metrics(struct agent *a, uint64_t now_ns)
 	m->segments_sent = a->sender.sent;
 	m->sent_bytes = a->sender.sent_bytes;
 	m->store_errors = a->sender.errors;
+	m->sender = &a->sender;
+	m->spool = &a->spool;
 	m->segments_dropped = a->spool.dropped;
 	m->dropped_bytes = a->spool.dropped_bytes;
 	m->spool_bytes = a->spool.bytes;
@@ -680,7 +682,9 @@ static void reload(struct agent *a, uint64_t now_ns)
 			settings.no_symbols != a->settings.no_symbols;
 
 	a->settings = settings;
-	a->sender.target = target_of(a);
+	const struct sender_target target = target_of(a);
+
+	sender_set_target(&a->sender, &target);
 	allowance_set(&a->allowance, cpu_share(&settings), memory_limit_of(&settings));
 	a->refusals = 0;
 	say(a, "settings were read again");

@@ -25,6 +25,45 @@ static void put(struct strbuf *out, const char *name, const char *help, double v
 		is_counter ? "counter" : "gauge", name, value);
 }
 
+static void put_shard(struct strbuf *out, const char *name, const char *shard, uint64_t value)
+{
+	strbuf_printf(out, "%s{shard=\"", name);
+	for (; *shard; shard++) {
+		if (*shard == '"' || *shard == '\\')
+			strbuf_add_char(out, '\\');
+		strbuf_add_char(out, *shard == '\n' ? ' ' : *shard);
+	}
+	strbuf_printf(out, "\"} %" PRIu64 "\n", value);
+}
+
+/* Of each shard that something was sent to, or should have been. */
+static void put_shards(struct strbuf *out, const struct sender *s, const struct spool *spool)
+{
+	static const struct {
+		const char *name, *type, *help;
+	} rows[] = {
+		{"sonde_agent_shard_segments", "gauge",
+			"Segments in the spool that are known to be for the shard."},
+		{"sonde_agent_shard_bytes", "gauge", "Their size."},
+		{"sonde_agent_shard_failures", "gauge", "Failed attempts in a row, now."},
+		{"sonde_agent_shard_errors_total", "counter",
+			"Attempts to send to the shard that failed."},
+	};
+
+	for (size_t row = 0; row < ARRAY_SIZE(rows); row++) {
+		strbuf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", rows[row].name, rows[row].help,
+			rows[row].name, rows[row].type);
+		for (size_t i = 0; i < s->queues.list.count; i++) {
+			const struct sender_queue *queue = &s->queues.list.data[i];
+			struct sender_waiting waiting = sender_waiting(s, spool, i);
+			const uint64_t values[ARRAY_SIZE(rows)] = {
+				waiting.segments, waiting.bytes, queue->failures, queue->errors};
+
+			put_shard(out, rows[row].name, queue->place, values[row]);
+		}
+	}
+}
+
 void agent_metrics_put(const struct agent_metrics *m, struct strbuf *out)
 {
 	const struct {
@@ -83,6 +122,8 @@ void agent_metrics_put(const struct agent_metrics *m, struct strbuf *out)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		put(out, rows[i].name, rows[i].help, rows[i].value);
+	if (m->sender && m->sender->queues.list.count > 0)
+		put_shards(out, m->sender, m->spool);
 }
 
 struct error *agent_metrics_write(const struct agent_metrics *m, int folder, const char *path)

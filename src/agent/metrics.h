@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/sender.h"
 #include "base/error.h"
 #include "base/str.h"
 
@@ -25,6 +26,9 @@ struct agent_metrics {
 	uint64_t memory_bytes, memory_most, spool_bytes, spool_segments;
 	uint64_t memory_peak; /* since the start */
 	uint64_t start_unix_ns;
+	/* For the queues of shards; NULL: none. */
+	const struct sender *sender;
+	const struct spool *spool;
 };
 
 void agent_metrics_put(const struct agent_metrics *m, struct strbuf *out);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/sendfile.h>
@@ -36,7 +37,7 @@
 #define REFUSALS_MAX 3
 
 /* Of the process that sends. */
-enum { STATUS_LATER = 1, STATUS_UNREADABLE };
+enum { STATUS_LATER = 1, STATUS_UNREADABLE, STATUS_LEFT };
 
 bool sender_is_url(const char *store)
 {
@@ -112,6 +113,28 @@ static char *known_path(const struct sender_target *target, const char *shard)
 	return xasprintf("%s/.sent-%016llx", target->spool, (unsigned long long)hash);
 }
 
+static struct sender_queue *queue_named(struct sender_queues *queues, const char *place)
+{
+	for (size_t i = 0; i < queues->list.count; i++)
+		if (strcmp(queues->list.data[i].place, place) == 0)
+			return &queues->list.data[i];
+	return NULL;
+}
+
+/* Reports where a segment goes.  Fails if that shard failed before, and it is not time yet. */
+static struct error *ask_queue(const struct sender_target *target, const char *place)
+{
+	struct sender_report *report = target->queues ? target->queues->report : NULL;
+
+	if (!report)
+		return NULL;
+	const struct sender_queue *queue = queue_named(target->queues, place);
+
+	snprintf(report->place, sizeof(report->place), "%s", place);
+	report->is_left = queue && queue->failures > 0 && target->queues->now_ns < queue->next_ns;
+	return report->is_left ? error_new(ERROR_SYSTEM, "%s failed before", place) : NULL;
+}
+
 /* A segment is one profile of each service, with the time at which it began. */
 static struct error *push_profile(
 	const struct sender_target *target, struct store *store, const struct profile *profile)
@@ -126,7 +149,12 @@ static struct error *push_profile(
 
 	if (host.size == 0)
 		host = str_from(target->host);
-	char *path = known_path(target, store_place_of(store, host));
+	const char *place = store_place_of(store, host);
+	struct error *err = ask_queue(target, place);
+
+	if (err)
+		return err;
+	char *path = known_path(target, place);
 
 	known_load(&known, path, now_s);
 	/* Tables that were made anew have nothing of what the others had. */
@@ -134,8 +162,8 @@ static struct error *push_profile(
 		known_check_birth(&known, birth_s);
 	const struct store_rows_options options = {
 		.host = host, .received_s = now_s, .known = &known, .few_labels = !is_own};
-	struct error *err = store_send(store, profile, &options, &sent);
 
+	err = store_send(store, profile, &options, &sent);
 	for (size_t i = 0; i < sent.hashes.count && err == NULL; i++)
 		known_add(&known, sent.hashes.data[i]);
 	/* Without the file, the next segment is only larger. */
@@ -250,12 +278,31 @@ void sender_init(struct sender *s, const struct sender_target *target, uint64_t 
 {
 	uint64_t hash = hash_u64(crc32c(0, target->host, strlen(target->host)));
 
-	*s = (struct sender){.target = *target, .group = -1, .say = say};
+	*s = (struct sender){.group = -1, .say = say};
+	s->queues.report = mmap(NULL, sizeof(*s->queues.report), PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	/* Without it, all segments wait for each other. */
+	if (s->queues.report == MAP_FAILED)
+		s->queues.report = NULL;
+	sender_set_target(s, target);
 	s->phase_ns = every_ns > 0 ? hash % every_ns : 0;
+}
+
+void sender_set_target(struct sender *s, const struct sender_target *target)
+{
+	s->target = *target;
+	s->target.queues = &s->queues;
+	/* With another name of the host, it may be another shard. */
+	s->own_queue = 0;
 }
 
 void sender_deinit(struct sender *s)
 {
+	for (size_t i = 0; i < s->queues.list.count; i++)
+		free(s->queues.list.data[i].place);
+	vec_deinit(&s->queues.list);
+	if (s->queues.report)
+		munmap(s->queues.report, sizeof(*s->queues.report));
 	free(s->name);
 	*s = (struct sender){0};
 }
@@ -299,6 +346,8 @@ static void send_in_child(
 	struct error *err = push_confined(s, spool, name, &is_unreadable);
 
 	if (err) {
+		if (s->queues.report && s->queues.report->is_left)
+			_exit(STATUS_LEFT);
 		err = error_prefix(err, "sending to %s", s->target.store);
 		s->say(err->message);
 	}
@@ -311,6 +360,49 @@ static void back_off(struct sender *s, uint64_t now_ns)
 	s->next_ns = now_ns + sender_back_off_ns(s->failures, random_share());
 }
 
+static uint32_t queue_number(const struct sender *s, const struct spool_entry *entry)
+{
+	return spool_digest(entry->name) ? entry->queue : s->own_queue;
+}
+
+struct sender_waiting sender_waiting(
+	const struct sender *s, const struct spool *spool, size_t queue)
+{
+	struct sender_waiting waiting = {0};
+
+	for (size_t i = 0; i < spool->entries.count; i++)
+		if (queue_number(s, &spool->entries.data[i]) == queue + 1) {
+			waiting.segments++;
+			waiting.bytes += spool->entries.data[i].bytes;
+		}
+	return waiting;
+}
+
+/*
+ * The oldest segment that may be sent now, or NULL.  A shard that failed is tried when no other
+ * segment waits, as that may take long.
+ */
+static const struct spool_entry *next_to_send(
+	const struct sender *s, const struct spool *spool, uint64_t now_ns)
+{
+	const struct spool_entry *sound = NULL, *failing = NULL;
+
+	for (size_t i = 0; i < spool->entries.count; i++) {
+		const struct spool_entry *entry = &spool->entries.data[i];
+		uint32_t number = queue_number(s, entry);
+		const struct sender_queue *queue =
+			number > 0 ? &s->queues.list.data[number - 1] : NULL;
+
+		if (s->refusals > 0 && entry->number == s->refused)
+			return entry;
+		if (!queue || queue->failures == 0)
+			sound = sound ? sound : entry;
+		else if (now_ns >= queue->next_ns)
+			failing = failing ? failing : entry;
+	}
+	return sound ? sound : failing;
+}
+
 void sender_look(struct sender *s, struct spool *spool, uint64_t now_ns, uint64_t free_bytes)
 {
 	uint64_t memory_bytes = MEMORY_BYTES << s->refusals;
@@ -318,13 +410,19 @@ void sender_look(struct sender *s, struct spool *spool, uint64_t now_ns, uint64_
 	if (!s->target.store || s->child || spool->entries.count == 0 || now_ns < s->next_ns ||
 		free_bytes < memory_bytes)
 		return;
-	const struct spool_entry *oldest = &spool->entries.data[0];
+	const struct spool_entry *oldest = next_to_send(s, spool, now_ns);
+
+	if (!oldest)
+		return;
 	uint64_t age_ns = clock_unix_ns() - (uint64_t)oldest->time_s * SECOND_NS;
 
 	/* One that waited for its turn already does not wait again. */
 	if (s->failures == 0 && spool->entries.count == 1 && age_ns < s->phase_ns)
 		return;
 	s->limit_bytes = memory_of(getpid()).mapped_bytes + memory_bytes;
+	s->queues.now_ns = now_ns;
+	if (s->queues.report)
+		*s->queues.report = (struct sender_report){0};
 	pid_t parent = getpid(), pid = fork();
 
 	if (pid == 0)
@@ -338,26 +436,68 @@ void sender_look(struct sender *s, struct spool *spool, uint64_t now_ns, uint64_
 	}
 }
 
-/* Done with the segment that was sent, or never can be: removes it. */
-static struct error *leave(struct sender *s, struct spool *spool, bool is_sent, bool is_dropped)
+static struct spool_entry *entry_named(struct spool *spool, const char *name)
 {
-	/* The limit may have dropped it meanwhile. */
-	for (size_t i = 0; i < spool->entries.count; i++)
-		if (strcmp(spool->entries.data[i].name, s->name) == 0) {
-			uint64_t bytes = spool->entries.data[i].bytes;
-
-			s->sent_bytes += is_sent ? bytes : 0;
-			spool->dropped += is_dropped;
-			spool->dropped_bytes += is_dropped ? bytes : 0;
-			return spool_remove(spool, i);
-		}
+	for (size_t i = 0; i < spool->entries.count && name; i++)
+		if (strcmp(spool->entries.data[i].name, name) == 0)
+			return &spool->entries.data[i];
 	return NULL;
 }
 
-/* Counts how often memory was refused for the segment; whether it is given up. */
-static bool is_too_large(struct sender *s, int status)
+/* The queue that the segment was found to belong to, or NULL. */
+static struct sender_queue *learn_queue(struct sender *s, struct spool *spool)
 {
+	const char *place = s->queues.report ? s->queues.report->place : "";
+	struct spool_entry *entry = entry_named(spool, s->name);
+	struct sender_queue *queue = place[0] ? queue_named(&s->queues, place) : NULL;
+
+	if (!place[0])
+		return NULL;
+	if (!queue) {
+		vec_push(&s->queues.list, (struct sender_queue){.place = xstrdup(place)});
+		queue = &s->queues.list.data[s->queues.list.count - 1];
+	}
+	uint32_t number = (uint32_t)(queue - s->queues.list.data) + 1;
+
+	if (entry)
+		entry->queue = number;
+	if (s->name && !spool_digest(s->name))
+		s->own_queue = number;
+	return queue;
+}
+
+static void count_failure(struct sender *s, struct sender_queue *queue, uint64_t now_ns)
+{
+	if (!queue) {
+		back_off(s, now_ns);
+		return;
+	}
+	queue->failures++;
+	queue->errors++;
+	queue->next_ns = now_ns + sender_back_off_ns(queue->failures, random_share());
+}
+
+/* Done with the segment that was sent, or never can be: removes it. */
+static struct error *leave(struct sender *s, struct spool *spool, bool is_sent, bool is_dropped)
+{
+	const struct spool_entry *entry = entry_named(spool, s->name);
+
+	/* The limit may have dropped it meanwhile. */
+	if (!entry)
+		return NULL;
+	s->sent_bytes += is_sent ? entry->bytes : 0;
+	spool->dropped += is_dropped;
+	spool->dropped_bytes += is_dropped ? entry->bytes : 0;
+	return spool_remove(spool, (size_t)(entry - spool->entries.data));
+}
+
+/* Counts how often memory was refused for the segment; whether it is given up. */
+static bool is_too_large(struct sender *s, struct spool *spool, int status)
+{
+	const struct spool_entry *entry = entry_named(spool, s->name);
+
 	s->refusals = memory_was_refused(status) ? s->refusals + 1 : 0;
+	s->refused = entry ? entry->number : 0;
 	if (s->refusals < REFUSALS_MAX)
 		return false;
 	s->refusals = 0;
@@ -386,14 +526,16 @@ void sender_stop(struct sender *s)
 
 void sender_ended(struct sender *s, struct spool *spool, int status, uint64_t now_ns)
 {
-	bool is_sent = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-	bool is_dropped = is_too_large(s, status);
-	bool is_done = is_sent || is_dropped ||
-		       (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_UNREADABLE);
+	int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	struct sender_queue *queue = learn_queue(s, spool);
+	bool is_sent = code == 0, is_left = code == STATUS_LEFT && queue;
+	/* What never can be sent is lost, as is what takes too much memory. */
+	bool is_dropped = is_too_large(s, spool, status) || code == STATUS_UNREADABLE;
+	bool is_done = is_sent || is_dropped;
 	struct error *err = NULL;
 
 	s->sent += is_sent;
-	s->errors += !is_sent;
+	s->errors += !is_sent && !is_left;
 	if (is_done)
 		err = leave(s, spool, is_sent, is_dropped);
 	else if (WIFSIGNALED(status))
@@ -401,10 +543,16 @@ void sender_ended(struct sender *s, struct spool *spool, int status, uint64_t no
 	if (err)
 		s->say(err->message);
 	/* What stays in the spool is sent again, but not each second. */
-	if (is_done && err == NULL)
+	if (is_done && err == NULL) {
 		s->failures = 0;
-	else
-		back_off(s, now_ns);
+		if (queue && is_sent)
+			queue->failures = 0;
+	} else if (!is_left) {
+		bool is_shards = code == STATUS_LATER ||
+				 (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM);
+
+		count_failure(s, is_shards ? queue : NULL, now_ns);
+	}
 	error_destroy(err);
 	s->child = 0;
 	spool->under_way = NULL;

@@ -119,7 +119,7 @@ static int by_number(const void *a, const void *b)
 
 static void add(struct spool *s, const char *name, const struct stat *st)
 {
-	struct spool_entry entry = {xstrdup(name), (uint64_t)st->st_size, st->st_mtim.tv_sec, 0};
+	struct spool_entry entry = {xstrdup(name), (uint64_t)st->st_size, st->st_mtim.tv_sec, 0, 0};
 
 	(void)is_segment(name, &entry.number);
 	vec_push(&s->entries, entry);

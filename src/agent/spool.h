@@ -30,6 +30,7 @@ struct spool_entry {
 	uint64_t bytes;
 	int64_t time_s;	 /* when it was written, since 1970 */
 	uint32_t number; /* in its name */
+	uint32_t queue;	 /* of the sender, from 1; 0: not known yet */
 };
 
 struct spool {

@@ -897,6 +897,36 @@ def test_received_hosts_go_to_several_shards(folder):
 		assert sorted(folded.splitlines()) == ["main;eval;eval 120", "main;gc 48"], folded
 
 
+@harness.takes_long
+def test_a_dead_shard_stops_no_other(folder):
+	"""Segments of its hosts wait; those of the others are sent, and the metrics name it. Then all are there, once."""
+	stacks = folder / "stacks.folded"
+	stacks.write_text("main;eval 30\n")
+	hosts = [f"web{i}" for i in range(8)]
+	servers = [shards.server() for _ in range(3)]
+	with servers[0], servers[1], servers[2]:
+		url = "clickhouse://" + ",".join(f"127.0.0.1:{server.port}" for server in servers) + "/sonde"
+		harness.check(harness.sonde("fleet", "init", "--store", url))
+		commits = lambda of: sum(int(server.sql("SELECT count() FROM commits FINAL WHERE service = 'billing'", database="sonde"))
+			for server in of)
+		servers[0].kill()
+		with Agent(folder, *RICH, "--spool", folder / "spool", "--listen", "127.0.0.1:0", every="2s", store=url) as agent:
+			address = listening(agent)
+			for host in hosts:
+				harness.check(harness.sonde("push", "--otlp", f"http://{address}", "--service", "billing", "--host", host, stacks))
+			dead = f'{{shard="127.0.0.1:{servers[0].port}"}}'
+			waiting = lambda: int(dict(re.findall(r"^sonde_agent_shard_segments(\S+) (\d+)$",
+				agent.metrics_path.read_text(), re.MULTILINE)).get(dead, 0)) if agent.metrics_path.exists() else 0
+			wait_until(lambda: commits(servers[1:]) + waiting() >= len(hosts) and commits(servers[1:]) and waiting())
+			sent = commits(servers[1:])
+			assert 0 < sent < len(hosts), sent
+			servers[0].restart()
+			wait_until(lambda: commits(servers) == len(hosts), 240)
+			agent.end()
+		folded = harness.check(harness.sonde("report", "--store", url, "--service", "billing", "--format", "folded")).out
+		assert folded.split() == ["main;eval", str(30 * len(hosts))], folded
+
+
 @harness.takes_hours
 def test_many_threads(folder):
 	"""Ten thousand threads: the agent keeps to its own budget, with what it saved up. What else runs may make it

@@ -453,6 +453,122 @@ TEST(test_sender)
 	remove_folder(folder);
 }
 
+enum { ENDS_SENT = 0, ENDS_LATER = 1 << 8, ENDS_UNREADABLE = 2 << 8, ENDS_LEFT = 3 << 8 };
+
+/* The segment that is sent next, as if its process ended so and had told that shard; "": none is. */
+static const char *send_as(
+	struct sender *s, struct spool *spool, uint64_t now_ns, const char *shard, int status)
+{
+	static char name[64];
+
+	sender_look(s, spool, now_ns, (uint64_t)64 << 20);
+	if (s->child == 0)
+		return "";
+	kill(s->child, SIGKILL);
+	assert_int_equal(waitpid(s->child, NULL, 0), s->child);
+	snprintf(name, sizeof(name), "%s", s->name);
+	snprintf(s->queues.report->place, sizeof(s->queues.report->place), "%s", shard);
+	sender_ended(s, spool, status, now_ns);
+	return name + strlen("19700101T000005Z-");
+}
+
+static void put_received(struct spool *s, char digit)
+{
+	char digest[17], *name, *path;
+
+	memset(digest, digit, 16);
+	name = spool_received_name(s, 5 * SECOND_NS, (struct str){digest, 16});
+	path = spool_temporary_path(s, name);
+	put_file(path, 10);
+	assert_null(spool_take(s, name));
+	free(path);
+	free(name);
+}
+
+/* A shard is dead: its segments wait, the oldest of the others go on, and it recovers. */
+TEST(test_dead_shard_stops_no_other)
+{
+	char *folder = new_folder();
+	struct sender s;
+	struct spool spool;
+	struct agent_metrics m = {.sender = &s, .spool = &spool};
+	struct strbuf out = {0};
+	uint64_t now_ns = SECOND_NS;
+
+	assert_null(spool_open(&spool, folder));
+	sender_init(&s, &(struct sender_target){.store = "/nowhere", .host = "host"}, 0, quiet);
+	put_segment(&spool, 5, 10);
+	put_received(&spool, 'a');
+	put_received(&spool, 'b');
+	put_received(&spool, 'c');
+	put_segment(&spool, 5, 10);
+	assert_string_equal(send_as(&s, &spool, now_ns, "dead", ENDS_LATER), "000000.prof");
+	/* Those of the dead shard are looked at once; it is not asked. */
+	assert_string_equal(
+		send_as(&s, &spool, now_ns, "dead", ENDS_LEFT), "000001-aaaaaaaaaaaaaaaa.prof");
+	assert_string_equal(
+		send_as(&s, &spool, now_ns, "well", ENDS_SENT), "000002-bbbbbbbbbbbbbbbb.prof");
+	assert_string_equal(
+		send_as(&s, &spool, now_ns, "\"", ENDS_SENT), "000003-cccccccccccccccc.prof");
+	/* The agent's own go where the first went. */
+	assert_string_equal(send_as(&s, &spool, now_ns, "", 0), "");
+	assert_int_equal(s.errors, 1);
+	assert_int_equal(s.next_ns, 0);
+	agent_metrics_put(&m, &out);
+	strbuf_add_char(&out, '\0');
+	assert_non_null(strstr(out.data, "\nsonde_agent_shard_segments{shard=\"dead\"} 3\n"));
+	assert_non_null(strstr(out.data, "\nsonde_agent_shard_bytes{shard=\"dead\"} 30\n"));
+	assert_non_null(strstr(out.data, "\nsonde_agent_shard_failures{shard=\"dead\"} 1\n"));
+	assert_non_null(strstr(out.data, "\nsonde_agent_shard_failures{shard=\"well\"} 0\n"));
+	assert_non_null(strstr(out.data, "\nsonde_agent_shard_errors_total{shard=\"\\\"\"} 0\n"));
+	strbuf_deinit(&out);
+	/* It is tried when nothing else waits, each time later. */
+	now_ns = s.queues.list.data[0].next_ns;
+	put_received(&spool, 'd');
+	assert_string_equal(
+		send_as(&s, &spool, now_ns, "well", ENDS_SENT), "000005-dddddddddddddddd.prof");
+	assert_string_equal(send_as(&s, &spool, now_ns, "dead", SIGALRM), "000000.prof");
+	assert_int_equal(s.queues.list.data[0].failures, 2);
+	assert_true(s.queues.list.data[0].next_ns >= now_ns + SECOND_NS);
+	assert_string_equal(send_as(&s, &spool, now_ns, "", 0), "");
+	now_ns = s.queues.list.data[0].next_ns;
+	assert_string_equal(send_as(&s, &spool, now_ns, "dead", ENDS_SENT), "000000.prof");
+	assert_string_equal(
+		send_as(&s, &spool, now_ns, "dead", ENDS_SENT), "000001-aaaaaaaaaaaaaaaa.prof");
+	assert_string_equal(send_as(&s, &spool, now_ns, "dead", ENDS_SENT), "000004.prof");
+	assert_int_equal(spool.entries.count, 0);
+	/* With another name of the host, the agent's own may go elsewhere. */
+	s.queues.list.data[0].failures = 1;
+	s.queues.list.data[0].next_ns = UINT64_MAX;
+	put_segment(&spool, 5, 10);
+	assert_string_equal(send_as(&s, &spool, now_ns, "", 0), "");
+	sender_set_target(&s, &(struct sender_target){.store = "/nowhere", .host = "other"});
+	assert_string_equal(send_as(&s, &spool, now_ns, "well", ENDS_SENT), "000006.prof");
+	sender_deinit(&s);
+	spool_close(&spool);
+	remove_folder(folder);
+}
+
+/* What never can be sent is lost, and counted as such. */
+TEST(test_unreadable_segments_are_dropped)
+{
+	char *folder = new_folder();
+	struct sender s;
+	struct spool spool;
+
+	assert_null(spool_open(&spool, folder));
+	sender_init(&s, &(struct sender_target){.store = "/nowhere", .host = "host"}, 0, quiet);
+	put_segment(&spool, 5, 10);
+	assert_string_equal(send_as(&s, &spool, SECOND_NS, "", ENDS_UNREADABLE), "000000.prof");
+	assert_int_equal(spool.entries.count, 0);
+	assert_int_equal(spool.dropped, 1);
+	assert_int_equal(spool.dropped_bytes, 10);
+	assert_int_equal(s.sent, 0);
+	sender_deinit(&s);
+	spool_close(&spool);
+	remove_folder(folder);
+}
+
 /* What stays in the spool, although it was sent, is not sent again at once. */
 TEST(test_sent_segment_cannot_be_removed)
 {
@@ -1118,6 +1234,8 @@ int main(void)
 		cmocka_unit_test(test_spool_keeps_order),
 		cmocka_unit_test(test_spool_is_found_again),
 		cmocka_unit_test(test_sender),
+		cmocka_unit_test(test_dead_shard_stops_no_other),
+		cmocka_unit_test(test_unreadable_segments_are_dropped),
 		cmocka_unit_test(test_sent_segment_cannot_be_removed),
 		cmocka_unit_test(test_unreadable_segments),
 		cmocka_unit_test(test_killed_senders_are_reported),
