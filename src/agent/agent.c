@@ -30,6 +30,7 @@
 #include "agent/metrics.h"
 #include "agent/receiver.h"
 #include "agent/rights.h"
+#include "agent/salvage.h"
 #include "agent/sender.h"
 #include "agent/shares.h"
 #include "agent/spool.h"
@@ -56,6 +57,8 @@
 /* The tables of one program may take half of the memory for names; less, after a refusal. */
 #define OBJECT_HALVINGS 1
 #define REFUSALS_MAX	3
+/* What segments need on the disk, until larger ones were seen. */
+#define ROOM_BYTES ((uint64_t)256 << 10)
 /* One samples, one is about to, and others resolve names. */
 #define SEGMENTS_MAX 8
 
@@ -70,17 +73,19 @@ struct agent {
 	struct receiver receiver;
 	char host[sizeof(((struct utsname *)NULL)->nodename)];
 	int signal_fd;
-	uint64_t last_until_ns;		    /* until then something samples, or did */
-	uint64_t retry_ns;		    /* no segment is started before */
-	uint64_t look_ns, metrics_ns;	    /* when to do these next */
-	uint64_t send_ns;		    /* and send, with nothing saved */
-	uint64_t ended_cpu_ns;		    /* of processes that have ended */
-	uint64_t told_dropped, told_broken; /* in the notes of segments */
-	struct shares shares;		    /* of memory */
-	uint64_t tight_ns;		    /* when one was last about to have no more memory */
-	uint32_t refusals;		    /* of memory for names, since settings were read */
-	bool is_refused;		    /* memory for samples was, since the last look */
-	bool is_sampling;		    /* some segment has begun to */
+	uint64_t last_until_ns;	      /* until then something samples, or did */
+	uint64_t retry_ns;	      /* no segment is started before */
+	uint64_t look_ns, metrics_ns; /* when to do these next */
+	uint64_t send_ns;	      /* and send, with nothing saved */
+	uint64_t ended_cpu_ns;	      /* of processes that have ended */
+	bool ended_early;	      /* the segment before that instant did, or failed */
+	uint64_t counted_ns;	      /* what did not sample before is counted */
+	uint64_t room_bytes;	      /* that segments need on the disk */
+	struct shares shares;	      /* of memory */
+	uint64_t tight_ns;	      /* when one was last about to have no more memory */
+	uint32_t refusals;	      /* of memory for names, since settings were read */
+	bool is_refused;	      /* memory for samples was, since the last look */
+	bool is_sampling;	      /* some segment has begun to */
 	bool is_ending;
 	struct error *failure; /* the first recording's */
 };
@@ -325,8 +330,7 @@ static void write_metrics(struct agent *a, uint64_t now_ns)
 	m->store_errors = a->sender.errors;
 	m->sender = &a->sender;
 	m->spool = &a->spool;
-	m->segments_dropped = a->spool.dropped;
-	m->dropped_bytes = a->spool.dropped_bytes;
+	memcpy(m->gone, a->spool.ledger.state.total, sizeof(m->gone));
 	m->spool_bytes = a->spool.bytes;
 	m->spool_segments = a->spool.entries.count;
 	if (a->receiver.folder_fd >= 0 && a->settings.listen)
@@ -350,29 +354,72 @@ static struct segment *free_place(struct agent *a)
 	return NULL;
 }
 
+static struct ledger_instant instant_at(uint64_t monotonic_ns)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+
+	return (struct ledger_instant){monotonic_ns, clock_unix_ns() + monotonic_ns - now_ns};
+}
+
+/* Counts the time without samples before a segment, and why there were none. */
+static void count_gap(struct agent *a, uint64_t from_ns)
+{
+	struct ledger *l = &a->spool.ledger;
+	const struct ledger_instant from = instant_at(from_ns);
+	bool is_first = a->last_until_ns == 0;
+	enum ledger_loss why = is_first		? LEDGER_DOWN_NS
+			       : a->ended_early ? LEDGER_EARLY_NS
+						: LEDGER_PAUSED_NS;
+	uint64_t gap_ns = is_first		       ? ledger_gap_ns(l, from)
+			  : from_ns > a->last_until_ns ? from_ns - a->last_until_ns
+						       : 0;
+
+	/* Together: a kill in between would count it twice. */
+	l->state.until = from;
+	if (gap_ns > 0)
+		ledger_lose(l, why, gap_ns);
+	else
+		ledger_save(l);
+	a->counted_ns = from_ns;
+	a->ended_early = false;
+}
+
+/* If the agent is killed now, what came up to then is kept or counted. */
+static void mark_until(struct agent *a, uint64_t now_ns, uint64_t delay_ns)
+{
+	uint64_t until_ns = now_ns - delay_ns;
+
+	if (a->last_until_ns == 0)
+		return;
+	if (until_ns > a->last_until_ns)
+		until_ns = a->last_until_ns;
+	if (until_ns < a->counted_ns)
+		until_ns = a->counted_ns;
+	ledger_set_until(&a->spool.ledger, instant_at(until_ns));
+}
+
 static void begin_segment(struct agent *a, struct segment *s, uint64_t from_ns)
 {
 	struct segment_news news = {
 		.halvings = a->allowance.halvings,
 		.leaves_names = a->allowance.leaves_names,
-		.dropped = a->spool.dropped - a->told_dropped,
-		.broken = a->metrics.segments_broken - a->told_broken,
 	};
+	uint32_t number = a->spool.next;
 
-	if (a->last_until_ns > 0 && from_ns > a->last_until_ns)
-		news.paused_ns = from_ns - a->last_until_ns;
+	count_gap(a, from_ns);
+	ledger_give(&a->spool.ledger, number, news.lost);
 	struct error *err = segment_start(s, &a->spool, &a->settings, from_ns,
 		from_ns + a->settings.every_ns, &news, limit_of_next(a), &a->hooks.segment);
 
 	if (err) {
 		say(a, "%s; trying again in %d s", err->message, (int)(RETRY_NS / SECOND_NS));
 		error_destroy(err);
+		ledger_not_told(&a->spool.ledger, number);
 		a->retry_ns = clock_monotonic_ns() + RETRY_NS;
+		a->last_until_ns = from_ns;
+		a->ended_early = true;
 		return;
 	}
-	a->metrics.paused_ns += news.paused_ns;
-	a->told_dropped += news.dropped;
-	a->told_broken += news.broken;
 	a->last_until_ns = from_ns + a->settings.every_ns;
 	measure(a);
 }
@@ -433,15 +480,60 @@ static void cut(struct agent *a, uint64_t now_ns)
 
 /* ---- segments end ---- */
 
+/* The rest of a segment's time counts as lost; the next one begins at once, if there is none yet. */
+static void count_early_end(struct agent *a, const struct segment *s)
+{
+	uint64_t now_ns = clock_monotonic_ns(), until_ns = s->shared->until_ns;
+	uint64_t seen_ns = s->shared->is_sampling ? s->shared->seen_ns : s->from_ns;
+
+	if (seen_ns > now_ns)
+		seen_ns = now_ns;
+	if (seen_ns < s->from_ns)
+		seen_ns = s->from_ns;
+	if (seen_ns >= until_ns)
+		return;
+	if (a->last_until_ns > until_ns) {
+		ledger_lose(&a->spool.ledger, LEDGER_EARLY_NS, until_ns - seen_ns);
+		return;
+	}
+	a->last_until_ns = seen_ns;
+	a->ended_early = true;
+}
+
+/* A whole file without a place in the spool is lost. */
+static bool keep_segment(struct agent *a, const struct segment *s)
+{
+	uint64_t before = a->spool.bytes;
+	struct error *err = spool_take(&a->spool, s->name);
+
+	if (err) {
+		say(a, "%s", err->message);
+		error_destroy(err);
+		spool_drop_draft(&a->spool, s->name);
+		return false;
+	}
+	a->metrics.segment_bytes += a->spool.bytes - before;
+	if (2 * (a->spool.bytes - before) > a->room_bytes)
+		a->room_bytes = 2 * (a->spool.bytes - before);
+	return true;
+}
+
 static void recover(struct agent *a, const struct segment *s)
 {
-	a->metrics.segments_broken++;
-	if (s->shared->samples > 0) {
-		/* Up to its last chunk the file is whole. */
-		error_destroy(spool_take(&a->spool, s->name));
-	} else {
+	ledger_not_told(&a->spool.ledger, s->number);
+	ledger_lose(&a->spool.ledger, LEDGER_BROKEN, 1);
+	ledger_lose(&a->spool.ledger, LEDGER_UNWRITTEN, s->shared->unwritten);
+	count_early_end(a, s);
+	/* Up to its last chunk the file is whole. */
+	if (s->shared->samples > 0)
+		(void)keep_segment(a, s);
+	else
 		unlinkat(a->spool.temporary_fd, s->name, 0);
-	}
+	/* Not each second for a reason that lasts; room for the next one can be made. */
+	if (s->shared->is_full && spool_drop_oldest(&a->spool))
+		return;
+	if (s->from_ns + RETRY_NS > a->retry_ns)
+		a->retry_ns = s->from_ns + RETRY_NS;
 }
 
 static void tell_failure(struct agent *a, const struct segment *s, int status)
@@ -464,7 +556,6 @@ static void tell_failure(struct agent *a, const struct segment *s, int status)
 		a->failure = error_new(ERROR_UNSUPPORTED, "%s",
 			problem[0] ? problem : "the recording could not begin");
 	a->retry_ns = clock_monotonic_ns() + RETRY_NS;
-	a->last_until_ns = s->from_ns;
 }
 
 static void limit_spool(struct agent *a)
@@ -473,6 +564,7 @@ static void limit_spool(struct agent *a)
 
 	spool_limit(&a->spool, a->settings.spool_bytes,
 		a->settings.keep_ns > 0 ? (int64_t)(now_s - keep_s) : INT64_MIN);
+	spool_make_room(&a->spool, a->room_bytes);
 }
 
 /* The process of a segment ended before its names were written. */
@@ -509,15 +601,12 @@ static void take_segment(struct agent *a, struct segment *s, int status)
 	if (shared->is_whole && !shared->has_names)
 		leave_names(a, s, status);
 	if (shared->is_whole || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) {
-		uint64_t before = a->spool.bytes;
-		struct error *err = shared->is_empty ? NULL : spool_take(&a->spool, s->name);
-
-		if (err)
-			say(a, "%s", err->message);
-		else if (!shared->is_empty)
+		if (shared->is_empty || !keep_segment(a, s)) {
+			ledger_not_told(&a->spool.ledger, s->number);
+		} else {
+			ledger_told(&a->spool.ledger, s->number);
 			m->segments++;
-		m->segment_bytes += a->spool.bytes - before;
-		error_destroy(err);
+		}
 	} else {
 		a->is_refused |= memory_was_refused(status);
 		if (memory_was_refused(status))
@@ -717,7 +806,15 @@ static void send_waiting(struct agent *a, uint64_t now_ns)
 
 static void end(struct agent *a)
 {
+	uint64_t now_ns = clock_monotonic_ns();
+
 	a->is_ending = true;
+	/* All sampling ends here. */
+	if (a->last_until_ns > 0 && a->last_until_ns < now_ns)
+		count_gap(a, now_ns);
+	if (a->last_until_ns > 0)
+		a->last_until_ns = now_ns;
+	mark_until(a, now_ns, 0);
 	for (size_t i = 0; i < SEGMENTS_MAX; i++)
 		segment_stop(&a->segments[i]);
 }
@@ -744,6 +841,7 @@ static void run(struct agent *a)
 		if (now_ns >= a->look_ns) {
 			a->look_ns = now_ns + LOOK_NS;
 			watch_cost(a, now_ns);
+			mark_until(a, now_ns, SEGMENT_DELAY_NS);
 			receiver_look(&a->receiver, &a->spool, now_ns);
 			/* Others go on sending while sampling pauses. */
 			limit_spool(a);
@@ -787,6 +885,22 @@ static struct error *open_parts(struct agent *a)
 	return err;
 }
 
+static void salvage(struct agent *a)
+{
+	struct salvage found;
+	const uint64_t memory_bytes = memory_limit_of(&a->settings) / 2;
+
+	salvage_drafts(&a->spool, memory_bytes, &found);
+	a->metrics.segments_salvaged = found.kept;
+	a->metrics.segments_nameless += found.nameless;
+	if (found.kept > 0)
+		say(a, "kept %llu unfinished segment%s of an agent that was killed",
+			(unsigned long long)found.kept, found.kept == 1 ? "" : "s");
+	if (found.unreadable > 0)
+		say(a, "dropped %llu unreadable segment%s of an agent that was killed",
+			(unsigned long long)found.unreadable, found.unreadable == 1 ? "" : "s");
+}
+
 static struct error *open_all(struct agent *a, sigset_t *before)
 {
 	const char *spool = spool_of(&a->settings);
@@ -813,10 +927,7 @@ static struct error *open_all(struct agent *a, sigset_t *before)
 
 	sender_init(&a->sender, &target, a->settings.every_ns, a->hooks.segment.say);
 	a->sender.group = a->receiver.group;
-	if (a->spool.removed_temporary > 0)
-		say(a, "removed %llu unfinished segment file%s of an agent that was killed",
-			(unsigned long long)a->spool.removed_temporary,
-			a->spool.removed_temporary == 1 ? "" : "s");
+	salvage(a);
 	const struct receiver_options receiver = {.address = a->settings.listen,
 		.token_file = a->settings.token,
 		.keep_ns = a->settings.keep_ns,
@@ -865,6 +976,7 @@ struct error *agent_run(const struct agent_settings *settings, const struct agen
 	alloc_spare();
 	a.spool = SPOOL_NONE;
 	a.receiver = RECEIVER_NONE;
+	a.room_bytes = ROOM_BYTES;
 	a.metrics.start_unix_ns = clock_unix_ns();
 	prctl(PR_SET_NAME, "sonde-agent");
 	err = open_all(&a, &before);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/ledger.h"
 #include "agent/sender.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -15,11 +16,13 @@
 struct agent_metrics {
 	/* Totals since the start, of finished segments. */
 	uint64_t samples, lost, truncated;
-	uint64_t segments, segments_broken, segments_nameless, segment_bytes;
+	uint64_t segments, segments_nameless, segment_bytes;
 	uint64_t segments_sent, sent_bytes, store_errors;
-	uint64_t segments_dropped, dropped_bytes;
-	uint64_t halvings, pauses, paused_ns, late_ns;
+	uint64_t halvings, pauses, late_ns;
+	uint64_t segments_salvaged;
 	uint64_t own_cpu_ns;
+	/* Totals since the spool was made. */
+	uint64_t gone[LEDGER_LOSSES];
 	/* Now. */
 	double rate_hz, cpu_share;
 	bool is_paused, has_names;

@@ -35,6 +35,8 @@
 /* While memory is short, programs whose tables take at most this are named. */
 #define SMALL_OBJECT_BYTES ((uint64_t)1 << 20)
 #define PAUSED		   "the agent's budget was used up, or the machine was too busy"
+#define DOWN		   "no agent ran, as it was stopped or killed"
+#define EARLY		   "earlier segments ended early, or could not begin"
 #define CURE		   "; sonde symbolize adds them, in a store sonde push --symbols"
 
 char *segment_named(const char *name)
@@ -51,6 +53,8 @@ static void tell(void *context, const struct recorder_progress *progress)
 	shared->ring_bytes = progress->ring_bytes;
 	shared->samples = progress->samples;
 	shared->lost = progress->lost;
+	/* What came since the rings were last drained is not there yet. */
+	shared->seen_ns = clock_monotonic_ns() - SEGMENT_DELAY_NS;
 	shared->is_sampling = true;
 }
 
@@ -68,16 +72,23 @@ static void note_lost(
 			w, CAPTURE_NOTE_LOST, count, str_from(count > 1 ? several : one));
 }
 
+/* A time without samples.  A count, so that those of many segments add up. */
+static void note_time(
+	struct capture_writer *w, uint64_t time_ns, const char *one, const char *several)
+{
+	note_lost(w, (time_ns + NS_PER_MS - 1) / NS_PER_MS, one, several);
+}
+
 void segment_write_news(struct capture_writer *w, const struct segment_news *news)
 {
 	char text[200];
 
-	if (news->paused_ns > 0) {
-		/* A count, so that those of many segments add up. */
-		note_lost(w, (news->paused_ns + NS_PER_MS - 1) / NS_PER_MS,
-			"a millisecond was not sampled: " PAUSED,
-			"milliseconds were not sampled: " PAUSED);
-	}
+	note_time(w, news->lost[LEDGER_PAUSED_NS], "a millisecond was not sampled: " PAUSED,
+		"milliseconds were not sampled: " PAUSED);
+	note_time(w, news->lost[LEDGER_DOWN_NS], "a millisecond was not sampled: " DOWN,
+		"milliseconds were not sampled: " DOWN);
+	note_time(w, news->lost[LEDGER_EARLY_NS], "a millisecond was not sampled: " EARLY,
+		"milliseconds were not sampled: " EARLY);
 	if (news->halvings > 0) {
 		snprintf(text, sizeof(text),
 			"the agent sampled at 1/%u of its rate, to keep to its budget",
@@ -88,10 +99,10 @@ void segment_write_news(struct capture_writer *w, const struct segment_news *new
 		note(w, 1,
 			"the agent named small programs only, as its memory (--memory-max) was "
 			"used up: others have no names" CURE);
-	note_lost(w, news->dropped,
+	note_lost(w, news->lost[LEDGER_DROPPED],
 		"an older segment was dropped from the spool since the last one",
 		"older segments were dropped from the spool since the last one");
-	note_lost(w, news->broken, "the process of an earlier segment ended early",
+	note_lost(w, news->lost[LEDGER_BROKEN], "the process of an earlier segment ended early",
 		"processes of earlier segments ended early");
 }
 
@@ -164,15 +175,23 @@ static void finish(struct recorder *recorder, const struct recorder_result *resu
 	shared->truncated = result->truncated;
 	shared->late_ns = result->late_ns;
 	shared->has_ended = true;
+	/* Sampling stops when the file cannot be written. */
+	shared->seen_ns = result->stopped ? clock_monotonic_ns() : UINT64_MAX;
 	if (result->duration_ns == 0) {
 		shared->is_empty = true;
 		recorder_abandon(recorder);
 		_exit(0);
 	}
-	struct error *err = capture_writer_secure(recorder_writer(recorder), named,
+	struct capture_writer *writer = recorder_writer(recorder);
+	struct error *err = capture_writer_secure(writer, named,
 		STR("the agent left all names out, as its memory (--memory-max) was used up" CURE),
 		&is_whole);
 
+	if (!is_whole) {
+		shared->is_full = err && (err->code == ENOSPC || err->code == EDQUOT);
+		shared->unwritten = capture_writer_dropped(writer);
+		shared->samples -= shared->unwritten;
+	}
 	shared->peak_bytes = memory_own_peak();
 	shared->is_whole = is_whole;
 	if (!err)
@@ -240,7 +259,8 @@ struct error *segment_start(struct segment *s, struct spool *spool,
 	if (shared == MAP_FAILED)
 		return error_system(errno, "cannot map memory for a segment");
 	shared->until_ns = until_ns;
-	*s = (struct segment){.name = spool_new_name(spool, clock_unix_ns() + ahead_ns),
+	*s = (struct segment){.number = spool->next,
+		.name = spool_new_name(spool, clock_unix_ns() + ahead_ns),
 		.from_ns = from_ns,
 		.begun_ns = now_ns,
 		.halvings = news->halvings,

@@ -14,11 +14,19 @@
 #include <sys/types.h>
 
 #include "agent/settings.h"
+#include "agent/ledger.h"
 #include "agent/spool.h"
+#include "base/clock.h"
 #include "base/error.h"
 
 struct capture_writer;
 struct recorder;
+
+/*
+ * What is sampled is in the file so much later at most, unless the machine is too busy; a kill
+ * leaves out what is not.
+ */
+#define SEGMENT_DELAY_NS (SECOND_NS / 8 * 3)
 
 /*
  * Resolves names (cli/record_names.h), which the room cannot do itself.  Returns how many programs
@@ -50,18 +58,22 @@ struct segment_shared {
 	/* Set by the child: */
 	uint64_t ring_bytes;
 	uint64_t samples, lost, truncated, late_ns;
+	uint64_t unwritten;  /* samples for which there was no room in the file */
+	uint64_t seen_ns;    /* samples up to then are in the file, or are counted */
 	uint64_t peak_bytes; /* of its memory, so far */
 	bool is_sampling;    /* samples are being taken, or were */
 	bool has_ended;	     /* sampling is over, names follow */
 	bool is_whole;	     /* the file is, even if the process ends now */
 	bool has_names;	     /* and has those that could be resolved */
 	bool is_empty;	     /* it was stopped before sampling began: there is no file */
+	bool is_full;	     /* nothing more could be written to the file */
 	char problem[256];
 };
 
 struct segment {
 	pid_t pid; /* 0: none */
 	char *name;
+	uint32_t number;  /* in the name */
 	uint64_t from_ns; /* CLOCK_MONOTONIC */
 	uint64_t begun_ns;
 	uint64_t waits_since_ns; /* for memory for its names; 0: not yet */
@@ -73,11 +85,10 @@ struct segment {
 
 /* How it is recorded, and remarks for the file's notes. */
 struct segment_news {
-	uint64_t paused_ns; /* before this segment */
-	uint64_t dropped;   /* segments that the spool has dropped since the last one */
-	uint32_t halvings;  /* of the rate */
-	uint64_t broken;    /* segments whose process ended early */
-	bool leaves_names;  /* by the budget */
+	uint64_t lost
+		[LEDGER_LOSSES]; /* since the last segment that told, or that an agent started */
+	uint32_t halvings;	 /* of the rate */
+	bool leaves_names;	 /* by the budget */
 };
 
 /*

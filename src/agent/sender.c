@@ -486,9 +486,9 @@ static struct error *leave(struct sender *s, struct spool *spool, bool is_sent, 
 	if (!entry)
 		return NULL;
 	s->sent_bytes += is_sent ? entry->bytes : 0;
-	spool->dropped += is_dropped;
-	spool->dropped_bytes += is_dropped ? entry->bytes : 0;
-	return spool_remove(spool, (size_t)(entry - spool->entries.data));
+	size_t at = (size_t)(entry - spool->entries.data);
+
+	return is_dropped ? spool_drop(spool, at) : spool_remove(spool, at);
 }
 
 /* Counts how often memory was refused for the segment; whether it is given up. */

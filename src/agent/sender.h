@@ -56,8 +56,8 @@ struct sender_target {
 struct sender {
 	struct sender_target target;
 	int64_t group; /* whom the child becomes, as in rights_confine */
-	pid_t child; /* 0: none */
-	char *name;  /* of the segment that it sends */
+	pid_t child;   /* 0: none */
+	char *name;    /* of the segment that it sends */
 	struct sender_queues queues;
 	uint32_t own_queue; /* of the agent's own segments, as in a spool_entry */
 	uint64_t phase_ns;  /* a segment waits this long */

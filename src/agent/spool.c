@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@
 #include "base/own_folder.h"
 
 #define LOCK	      ".lock"
+#define LEDGER	      ".ledger"
 #define DIGEST_DIGITS 16
 #define TIME_SIZE     16 /* of "20261127T213348Z" */
 
@@ -57,18 +59,6 @@ DIR *spool_list(int folder)
 	if (fd >= 0 && !dir)
 		close(fd);
 	return dir;
-}
-
-static void clean_temporary(struct spool *s)
-{
-	DIR *dir = spool_list(s->temporary_fd);
-	const struct dirent *entry;
-
-	while (dir && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.' || strlen(entry->d_name) > 2)
-			s->removed_temporary += unlinkat(dirfd(dir), entry->d_name, 0) == 0;
-	if (dir)
-		closedir(dir);
 }
 
 /* ---- segments ---- */
@@ -126,6 +116,25 @@ static void add(struct spool *s, const char *name, const struct stat *st)
 	s->bytes += entry.bytes;
 }
 
+/* Lists the drafts, and removes all else that a kill has left. */
+static void clean_temporary(struct spool *s)
+{
+	DIR *dir = spool_list(s->temporary_fd);
+	const struct dirent *entry;
+	uint32_t number;
+
+	while (dir && (entry = readdir(dir)))
+		if (is_segment(entry->d_name, &number)) {
+			vec_push(&s->drafts, xstrdup(entry->d_name));
+			if (number >= s->next)
+				s->next = number + 1;
+		} else if (entry->d_name[0] != '.' || strlen(entry->d_name) > 2) {
+			s->removed_temporary += unlinkat(dirfd(dir), entry->d_name, 0) == 0;
+		}
+	if (dir)
+		closedir(dir);
+}
+
 static struct error *list(struct spool *s)
 {
 	DIR *dir = spool_list(s->fd);
@@ -149,6 +158,21 @@ static struct error *list(struct spool *s)
 	return NULL;
 }
 
+/* A kill came while a segment was being dropped. */
+static void settle_removal(struct spool *s)
+{
+	bool is_gone = true;
+
+	if (s->ledger.state.removing == 0)
+		return;
+	for (size_t i = 0; i < s->entries.count; i++)
+		is_gone &= s->entries.data[i].number + UINT64_C(1) != s->ledger.state.removing;
+	for (size_t i = 0; i < s->drafts.count; i++)
+		is_gone &=
+			spool_number(s->drafts.data[i]) + UINT64_C(1) != s->ledger.state.removing;
+	ledger_removed(&s->ledger, is_gone);
+}
+
 struct error *spool_open(struct spool *s, const char *path)
 {
 	struct error *err;
@@ -161,9 +185,13 @@ struct error *spool_open(struct spool *s, const char *path)
 	if (!err)
 		err = spool_part(s, ".tmp", -1, &s->temporary_fd);
 	if (!err) {
+		ledger_open(&s->ledger, s->fd, LEDGER);
+		s->next = (uint32_t)s->ledger.state.next;
 		clean_temporary(s);
 		err = list(s);
 	}
+	if (!err)
+		settle_removal(s);
 	if (err)
 		spool_close(s);
 	return err;
@@ -183,6 +211,7 @@ void spool_leave_lock(struct spool *s)
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);
 	s->lock_fd = -1;
+	ledger_close(&s->ledger);
 }
 
 void spool_close(struct spool *s)
@@ -193,6 +222,9 @@ void spool_close(struct spool *s)
 	for (size_t i = 0; i < s->entries.count; i++)
 		free(s->entries.data[i].name);
 	vec_deinit(&s->entries);
+	for (size_t i = 0; i < s->drafts.count; i++)
+		free(s->drafts.data[i]);
+	vec_deinit(&s->drafts);
 	free(s->path);
 	if (s->temporary_fd >= 0)
 		close(s->temporary_fd);
@@ -209,6 +241,9 @@ static char *new_name(struct spool *s, uint64_t start_unix_ns, const char *diges
 
 	gmtime_r(&seconds, &utc);
 	strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &utc);
+	/* No later agent gives the number again, though all segments may be sent by then. */
+	s->ledger.state.next = (uint64_t)s->next + 1;
+	ledger_save(&s->ledger);
 	return xasprintf("%s-%06" PRIu32 "%s" SPOOL_ENDING, text, s->next++, digest);
 }
 
@@ -285,28 +320,76 @@ struct error *spool_remove(struct spool *s, size_t entry)
 	return NULL;
 }
 
+uint32_t spool_number(const char *name)
+{
+	uint32_t number = 0;
+
+	(void)is_segment(name, &number);
+	return number;
+}
+
+struct error *spool_drop(struct spool *s, size_t entry)
+{
+	ledger_removing(&s->ledger, s->entries.data[entry].number, s->entries.data[entry].bytes);
+	struct error *err = spool_remove(s, entry);
+
+	ledger_removed(&s->ledger, err == NULL);
+	return err;
+}
+
+void spool_drop_draft(struct spool *s, const char *name)
+{
+	char *path = spool_temporary_path(s, name);
+	struct stat st;
+
+	ledger_removing(
+		&s->ledger, spool_number(name), stat(path, &st) == 0 ? (uint64_t)st.st_size : 0);
+	ledger_removed(&s->ledger, unlink(path) == 0);
+	free(path);
+}
+
+/* The oldest entry that may be dropped: not the newest, nor the one under way; NULL: none. */
+static const struct spool_entry *droppable(const struct spool *s)
+{
+	size_t at = s->entries.count > 0 && s->under_way &&
+		    strcmp(s->under_way, s->entries.data[0].name) == 0;
+
+	return at + 1 < s->entries.count ? &s->entries.data[at] : NULL;
+}
+
+bool spool_drop_oldest(struct spool *s)
+{
+	const struct spool_entry *oldest = droppable(s);
+	struct error *err = oldest ? spool_drop(s, (size_t)(oldest - s->entries.data)) : NULL;
+	bool is_gone = oldest && err == NULL;
+
+	/* It will be tried again. */
+	error_destroy(err);
+	return is_gone;
+}
+
+/* UINT64_MAX: not known. */
+static uint64_t free_on_disk(const struct spool *s)
+{
+	struct statvfs st;
+
+	if (fstatvfs(s->fd, &st) != 0)
+		return UINT64_MAX;
+	/* File systems keep the last blocks for root. */
+	return (uint64_t)(geteuid() == 0 ? st.f_bfree : st.f_bavail) * st.f_frsize;
+}
+
+void spool_make_room(struct spool *s, uint64_t bytes)
+{
+	while (free_on_disk(s) < bytes && spool_drop_oldest(s))
+		;
+}
+
 void spool_limit(struct spool *s, uint64_t most, int64_t oldest_s)
 {
-	size_t at = 0;
+	const struct spool_entry *oldest;
 
-	while (s->entries.count > at + 1) {
-		const struct spool_entry *oldest = &s->entries.data[at];
-		uint64_t bytes = oldest->bytes;
-
-		if (s->bytes <= most && oldest->time_s >= oldest_s)
-			return;
-		if (s->under_way && strcmp(s->under_way, oldest->name) == 0) {
-			at++;
-			continue;
-		}
-		struct error *err = spool_remove(s, at);
-
-		if (err) {
-			/* It will be tried again. */
-			error_destroy(err);
-			return;
-		}
-		s->dropped++;
-		s->dropped_bytes += bytes;
-	}
+	while ((oldest = droppable(s)) && (s->bytes > most || oldest->time_s < oldest_s) &&
+		spool_drop_oldest(s))
+		;
 }

@@ -10,15 +10,17 @@
  *	.tmp/				segments being written, and nothing else
  *	.lock				locked by the agent that writes here
  *	.in/, .sent/			what the agent's processes of less rights write
+ *	.ledger				what was lost, and how far the agent has sampled (ledger.h)
  *
- * A segment is written in .tmp and renamed when it is whole.  Whatever a kill left in .tmp is
- * removed when the folder is opened.
+ * A segment is written in .tmp and renamed when it is whole.  What a kill left in .tmp is a draft
+ * (salvage.h), or is removed when the folder is opened.
  */
 
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/ledger.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "base/vec.h"
@@ -41,12 +43,13 @@ struct spool {
 	VEC(struct spool_entry) entries; /* whole segments, oldest first */
 	uint64_t bytes;			 /* of all */
 	const char *under_way;		 /* the name of one that is being sent; NULL: none */
-	uint64_t dropped, dropped_bytes; /* by spool_limit and the sender, so far */
 	uint64_t removed_temporary;	 /* by spool_open */
+	VEC(char *) drafts;		 /* names of what a kill left in .tmp */
+	struct ledger ledger;
 };
 
 /* One that is not open. */
-#define SPOOL_NONE ((struct spool){.fd = -1, .temporary_fd = -1, .lock_fd = -1})
+#define SPOOL_NONE ((struct spool){.fd = -1, .temporary_fd = -1, .lock_fd = -1, .ledger.fd = -1})
 
 /*
  * Creates the folder if it is missing, locks it and lists its segments.  Fails if another agent has
@@ -74,6 +77,12 @@ char *spool_temporary_path(const struct spool *s, const char *name);
 char *spool_path(const struct spool *s, const char *name);
 /* The written segment is whole now: renames it, and adds it. */
 must_use struct error *spool_take(struct spool *s, const char *name);
+/* The number in the name of a segment. */
+uint32_t spool_number(const char *name);
+/* Removes an entry that nobody got, and its file; counted as dropped. */
+must_use struct error *spool_drop(struct spool *s, size_t entry);
+/* The same for the file of one that is not whole, in .tmp. */
+void spool_drop_draft(struct spool *s, const char *name);
 /* Removes an entry, and its file. */
 must_use struct error *spool_remove(struct spool *s, size_t entry);
 /*
@@ -81,5 +90,10 @@ must_use struct error *spool_remove(struct spool *s, size_t entry);
  * Always keeps the newest, and the one under way, which would be counted as dropped and sent.
  */
 void spool_limit(struct spool *s, uint64_t most, int64_t oldest_s);
+
+/* Drops the oldest segment as spool_limit does; false: there is none that may be dropped. */
+bool spool_drop_oldest(struct spool *s);
+/* Drops the oldest segments as spool_limit does, until so much is free on the disk. */
+void spool_make_room(struct spool *s, uint64_t bytes);
 
 #endif

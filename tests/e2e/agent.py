@@ -230,24 +230,30 @@ def check_whole(agent):
 
 def kill_once(folder, delay):
 	with busy(folder), Agent(folder, "-F", "99", *RICH) as agent:
+		agent.await_words("sampling all processes")
 		agent.await_segments(1)
 		time.sleep(delay)
 		mine = [agent.process.pid, *children(agent.process.pid)]
 		agent.process.kill()
 		agent.process.wait()
 		wait_until(lambda: not any(pathlib.Path(f"/proc/{pid}/fd/0").exists() for pid in mine))
-		check_whole(agent)
+		# What earlier agents left is salvaged, and says that it was cut off.
+		cut = [path for path in agent.segments() if Recording(path).report().count("not finished")]
+		segments = [path for path in agent.segments() if path not in cut]
+		assert all(Recording(path).stats["counted"] > 0 or path == segments[-1] for path in segments), segments
 		# One samples, and one that is about to may be there too.
 		left = list((agent.store / ".tmp").iterdir())
 		assert len(left) <= 3, left
-	return len(left)
+	return len(left), len(cut)
 
 
 def test_kill_leaves_whole_segments(folder):
-	left = 0
+	left = cuts = 0
 	for i in range(20 if harness.LONG else 3):
-		left += kill_once(folder, 0.17 * i % 1)
-	assert left > 0
+		more, cut = kill_once(folder, 0.17 * i % 1)
+		assert cut <= 2 * i, (cut, i)
+		left, cuts = left + more, max(cuts, cut)
+	assert left > 0 and cuts > 0, (left, cuts)
 	with Agent(folder, "-F", "99", *RICH) as agent:
 		agent.await_words("sampling all processes")
 		known = len(agent.segments())
@@ -257,6 +263,93 @@ def test_kill_leaves_whole_segments(folder):
 		# Numbers go on, so that no segment takes another's name.
 		numbers = [path.name[17:23] for path in agent.segments()]
 		assert len(set(numbers)) == len(numbers), numbers
+
+
+@harness.takes_long
+def test_kills_lose_nothing_unsaid(folder):
+	"""What a program used while agents were killed is in segments, or in seconds that are counted; none is there twice."""
+	program = shutil.copy(recording.program(folder, "shares"), folder / f"kept{os.getpid()}")
+	with Target(folder, program, 10**9) as target:
+		cpu = lambda: sum(int(n) for n in pathlib.Path(f"/proc/{target.process.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]) / os.sysconf("SC_CLK_TCK")
+		for i in range(6):
+			with Agent(folder, "-F", "499", *RICH, every="2s") as agent:
+				agent.await_words("sampling all processes")
+				if i == 0:
+					agent.await_segments(1)
+					first_s = cpu() - sum_of(agent.segments(), f"service=^{program.name}$")
+				time.sleep(0.3 + 0.53 * i % 2)
+				agent.process.kill()
+				agent.process.wait()
+			time.sleep(0.2)
+		with Agent(folder, "-F", "499", *RICH, every="2s") as agent:
+			agent.await_words("sampling all processes")
+			known = len(agent.segments())
+			agent.await_segments(known + 1)
+			agent.end()
+			used_s = cpu()
+	metrics = agent.metrics()
+	kept_s = sum_of(agent.segments(), f"service=^{program.name}$")
+	lost_s = metrics["paused_seconds_total"] + metrics["late_seconds_total"]
+	assert metrics["down_seconds_total"] >= 6 * 0.2 and metrics["early_seconds_total"] == 0, metrics
+	assert first_s + kept_s + lost_s >= 0.95 * used_s, (first_s, kept_s, lost_s, used_s)
+	assert first_s + kept_s <= 1.04 * used_s + 0.1, (first_s, kept_s, used_s)
+	# Each moment is in one segment, or in one gap.
+	profiles = [json.loads(harness.check(harness.sonde("report", path, "--format", "json")).out) for path in agent.segments()]
+	recorded_s = sum(profile["stats"]["duration_ns"] for profile in profiles) / 1e9
+	print("#", recorded_s, metrics)
+	notes = [note["text"] for path in agent.segments() for note in Recording(path).notes if "no agent sampled" in note["text"]]
+	told_s = sum(float(re.search(r"for (\S+) s", text)[1]) for text in notes)
+	assert abs(told_s - metrics["down_seconds_total"]) < 0.1, (notes, metrics)
+
+
+def full_disk(folder, kib):
+	"""A file system of that size; a test that may not mount one is skipped."""
+	recording.needs_root()
+	disk = folder / "disk"
+	disk.mkdir()
+	if harness.run("mount", "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs", disk).status:
+		raise harness.Skip("cannot mount a tmpfs")
+	return disk
+
+
+def fill(path):
+	"""Appends until nothing fits on the disk."""
+	with contextlib.suppress(OSError), open(path, "ab", buffering=0) as file:
+		while file.write(bytes(4096)):
+			pass
+
+
+@harness.takes_long
+def test_full_disk(folder):
+	"""The oldest segments go first; what could not be written is counted, also after a restart."""
+	disk = full_disk(folder, 2048)
+	try:
+		with busy(folder):
+			(disk / "others").write_bytes(bytes(1300 << 10))
+			with Agent(folder, "-F", "997", *RICH, store=disk / "store") as agent:
+				wait_until(lambda: agent.metrics_path.exists() and agent.metrics()["segments_dropped_total"] >= 2, 120)
+				numbers = [int(path.name[17:23]) for path in agent.segments()]
+				assert numbers == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] > 0, numbers
+				# Now nothing of it can help.
+				fill(disk / "others")
+				wait_until(lambda: agent.metrics()["segments_broken_total"] >= 1, 120)
+				before = agent.metrics()
+				agent.process.kill()
+				agent.process.wait()
+			(disk / "others").unlink()
+			with Agent(folder, "-F", "997", *RICH, store=disk / "store") as agent:
+				known = len(agent.segments())
+				agent.await_segments(known + 2)
+				agent.end()
+		metrics = agent.metrics()
+		for name in ("segments_dropped_total", "segments_broken_total", "samples_unwritten_total", "early_seconds_total"):
+			assert metrics[name] >= before[name], (name, before, metrics)
+		assert before["segments_dropped_total"] > 0 and metrics["paused_seconds_total"] > 0, (before, metrics)
+		told = [note for path in agent.segments() for note in Recording(path).notes if note["kind"] == "lost"]
+		assert any("ended early" in note["text"] for note in told), told
+		print("#", before, metrics, told)
+	finally:
+		wait_until(lambda: harness.run("umount", disk).status == 0)
 
 
 @harness.takes_long
@@ -273,7 +366,10 @@ def test_killed_segment_is_kept(folder):
 		assert Recording(agent.segments()[0]).stats["counted"] > 0
 		assert agent.process.poll() is None
 		agent.end()
-		assert agent.metrics()["segments_broken_total"] == 1
+		metrics = agent.metrics()
+		assert metrics["segments_broken_total"] == 1
+		# The rest of its time counts.
+		assert metrics["early_seconds_total"] > 0 and metrics["paused_seconds_total"] >= metrics["early_seconds_total"], metrics
 
 
 def test_spool_has_a_limit(folder):

@@ -319,8 +319,8 @@ TEST(test_spool_drops_the_oldest)
 	spool_limit(&s, 350, INT64_MIN);
 	assert_int_equal(s.entries.count, 3);
 	assert_int_equal(s.bytes, 300);
-	assert_int_equal(s.dropped, 7);
-	assert_int_equal(s.dropped_bytes, 700);
+	assert_int_equal(s.ledger.state.total[LEDGER_DROPPED], 7);
+	assert_int_equal(s.ledger.state.total[LEDGER_DROPPED_BYTES], 700);
 	assert_string_equal(s.entries.data[0].name, "19700101T001647Z-000007.prof");
 	/* The newest stays, however large. */
 	spool_limit(&s, 10, INT64_MIN);
@@ -339,7 +339,7 @@ TEST(test_spool_drops_the_oldest)
 	assert_int_equal(s.entries.data[1].number, 13);
 	spool_limit(&s, 10, INT64_MIN);
 	assert_int_equal(s.entries.count, 2);
-	assert_int_equal(s.dropped, 12);
+	assert_int_equal(s.ledger.state.total[LEDGER_DROPPED], 12);
 	spool_close(&s);
 	remove_folder(folder);
 }
@@ -561,8 +561,8 @@ TEST(test_unreadable_segments_are_dropped)
 	put_segment(&spool, 5, 10);
 	assert_string_equal(send_as(&s, &spool, SECOND_NS, "", ENDS_UNREADABLE), "000000.prof");
 	assert_int_equal(spool.entries.count, 0);
-	assert_int_equal(spool.dropped, 1);
-	assert_int_equal(spool.dropped_bytes, 10);
+	assert_int_equal(spool.ledger.state.total[LEDGER_DROPPED], 1);
+	assert_int_equal(spool.ledger.state.total[LEDGER_DROPPED_BYTES], 10);
 	assert_int_equal(s.sent, 0);
 	sender_deinit(&s);
 	spool_close(&spool);
@@ -798,7 +798,7 @@ TEST(test_refused_memory_drops)
 	sender_init(&s, &(struct sender_target){.store = folder, .spool = folder, .host = "host"},
 		0, keep_line);
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(spool.dropped, 0);
+		assert_int_equal(spool.ledger.state.total[LEDGER_DROPPED], 0);
 		/* So much is not free. */
 		sender_look(&s, &spool, s.next_ns, ((uint64_t)8 << (20 + i)) - 1);
 		assert_int_equal(s.child, 0);
@@ -806,8 +806,8 @@ TEST(test_refused_memory_drops)
 		sender_ended(&s, &spool, refused, SECOND_NS);
 	}
 	assert_non_null(strstr(said, "a segment is dropped"));
-	assert_int_equal(spool.dropped, 1);
-	assert_int_equal(spool.dropped_bytes, 100);
+	assert_int_equal(spool.ledger.state.total[LEDGER_DROPPED], 1);
+	assert_int_equal(spool.ledger.state.total[LEDGER_DROPPED_BYTES], 100);
 	assert_int_equal(spool.entries.count, 0);
 	sender_deinit(&s);
 	spool_close(&spool);
@@ -1206,7 +1206,8 @@ TEST(test_config)
 
 TEST(test_metrics)
 {
-	struct agent_metrics m = {.samples = 12, .paused_ns = 1500000000, .is_paused = true};
+	struct agent_metrics m = {
+		.samples = 12, .gone[LEDGER_PAUSED_NS] = 1500000000, .is_paused = true};
 	struct strbuf out = {0};
 
 	agent_metrics_put(&m, &out);

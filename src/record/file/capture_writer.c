@@ -419,6 +419,11 @@ bool capture_writer_failed(const struct capture_writer *w)
 	return w->output.failure != 0;
 }
 
+uint64_t capture_writer_dropped(const struct capture_writer *w)
+{
+	return w->dropped;
+}
+
 uint64_t capture_writer_size_bytes(const struct capture_writer *w)
 {
 	return w->output.size;

@@ -134,6 +134,8 @@ must_use struct error *capture_writer_secure(
 void capture_writer_flush(struct capture_writer *w, uint64_t now_ns);
 /* Whether a write has failed, so that sampling is useless. */
 bool capture_writer_failed(const struct capture_writer *w);
+/* How many samples were dropped since then. */
+uint64_t capture_writer_dropped(const struct capture_writer *w);
 uint64_t capture_writer_size_bytes(const struct capture_writer *w);
 /*
  * Writes the rest and the end mark, closes, frees.  A regular file is also compacted
