@@ -225,7 +225,7 @@ def check_whole(agent):
 	segments = agent.segments()
 	for path in segments:
 		assert Recording(path).stats["counted"] > 0 or path == segments[-1], path
-		assert not Recording(path).report().count("not finished"), path
+		assert not Recording(path).report().count("was cut off"), path
 
 
 def kill_once(folder, delay):
@@ -238,7 +238,7 @@ def kill_once(folder, delay):
 		agent.process.wait()
 		wait_until(lambda: not any(pathlib.Path(f"/proc/{pid}/fd/0").exists() for pid in mine))
 		# What earlier agents left is salvaged, and says that it was cut off.
-		cut = [path for path in agent.segments() if Recording(path).report().count("not finished")]
+		cut = [path for path in agent.segments() if Recording(path).report().count("was cut off")]
 		segments = [path for path in agent.segments() if path not in cut]
 		assert all(Recording(path).stats["counted"] > 0 or path == segments[-1] for path in segments), segments
 		# One samples, and one that is about to may be there too.
@@ -250,7 +250,7 @@ def kill_once(folder, delay):
 def test_kill_leaves_whole_segments(folder):
 	left = cuts = 0
 	for i in range(20 if harness.LONG else 3):
-		more, cut = kill_once(folder, 0.17 * i % 1)
+		more, cut = kill_once(folder, 0.5 + 0.17 * i % 1)
 		assert cut <= 2 * i, (cut, i)
 		left, cuts = left + more, max(cuts, cut)
 	assert left > 0 and cuts > 0, (left, cuts)
@@ -269,9 +269,10 @@ def test_kill_leaves_whole_segments(folder):
 def test_kills_lose_nothing_unsaid(folder):
 	"""What a program used while agents were killed is in segments, or in seconds that are counted; none is there twice."""
 	program = shutil.copy(recording.program(folder, "shares"), folder / f"kept{os.getpid()}")
+	began = time.monotonic()
 	with Target(folder, program, 10**9) as target:
 		cpu = lambda: sum(int(n) for n in pathlib.Path(f"/proc/{target.process.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]) / os.sysconf("SC_CLK_TCK")
-		for i in range(6):
+		for i in range(4):
 			with Agent(folder, "-F", "499", *RICH, every="2s") as agent:
 				agent.await_words("sampling all processes")
 				if i == 0:
@@ -286,17 +287,17 @@ def test_kills_lose_nothing_unsaid(folder):
 			known = len(agent.segments())
 			agent.await_segments(known + 1)
 			agent.end()
-			used_s = cpu()
+			used_s, ended = cpu(), time.monotonic()
 	metrics = agent.metrics()
 	kept_s = sum_of(agent.segments(), f"service=^{program.name}$")
 	lost_s = metrics["paused_seconds_total"] + metrics["late_seconds_total"]
-	assert metrics["down_seconds_total"] >= 6 * 0.2 and metrics["early_seconds_total"] == 0, metrics
+	assert metrics["down_seconds_total"] >= 4 * 0.2 and metrics["early_seconds_total"] == 0, metrics
 	assert first_s + kept_s + lost_s >= 0.95 * used_s, (first_s, kept_s, lost_s, used_s)
 	assert first_s + kept_s <= 1.04 * used_s + 0.1, (first_s, kept_s, used_s)
 	# Each moment is in one segment, or in one gap.
-	profiles = [json.loads(harness.check(harness.sonde("report", path, "--format", "json")).out) for path in agent.segments()]
-	recorded_s = sum(profile["stats"]["duration_ns"] for profile in profiles) / 1e9
-	print("#", recorded_s, metrics)
+	recorded_s = sum(Recording(path).stats["duration_ns"] for path in agent.segments()) / 1e9
+	wall_s = ended - began - (metrics["paused_seconds_total"] - metrics["down_seconds_total"])
+	assert wall_s - 0.5 * 4 <= recorded_s + metrics["down_seconds_total"] <= wall_s + 0.5, (recorded_s, wall_s, metrics)
 	notes = [note["text"] for path in agent.segments() for note in Recording(path).notes if "no agent sampled" in note["text"]]
 	told_s = sum(float(re.search(r"for (\S+) s", text)[1]) for text in notes)
 	assert abs(told_s - metrics["down_seconds_total"]) < 0.1, (notes, metrics)
