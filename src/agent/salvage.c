@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "agent/memory.h"
+#include "agent/rights.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "formats/readers.h"
@@ -87,7 +88,10 @@ static void read_in_child(
 		alarm(READ_SECONDS_MAX);
 		int in = openat(s->temporary_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
-		if (in >= 0 && dup2(in, STDIN_FILENO) >= 0)
+		/* What programs are called is theirs to choose. */
+		struct error *err = rights_confine(-1, s->temporary_fd);
+
+		if (!err && in >= 0 && dup2(in, STDIN_FILENO) >= 0)
 			read_draft(draft);
 		_exit(0);
 	}

@@ -124,7 +124,7 @@ TEST(test_ledger_is_whole)
 
 	make_folder();
 	snprintf(path, sizeof(path), "%s/ledger", folder);
-	ledger_open(&l, path);
+	ledger_open(&l, AT_FDCWD, path);
 	ledger_lose(&l, LEDGER_BROKEN, 1);
 	ledger_lose(&l, LEDGER_BROKEN, 1);
 	uint64_t last = l.sequence % 2;
@@ -134,7 +134,7 @@ TEST(test_ledger_is_whole)
 
 	assert_int_equal(pwrite(fd, "damage", 6, (off_t)(last * 4096 + 100)), 6);
 	close(fd);
-	ledger_open(&l, path);
+	ledger_open(&l, AT_FDCWD, path);
 	assert_int_equal(l.state.total[LEDGER_BROKEN], 1);
 	/* It does not grow. */
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -147,19 +147,19 @@ TEST(test_ledger_is_whole)
 	ledger_lose(&l, LEDGER_BROKEN, 5);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	ledger_close(&l);
-	ledger_open(&l, path);
+	ledger_open(&l, AT_FDCWD, path);
 	assert_int_equal(l.state.total[LEDGER_BROKEN], 11);
 	ledger_close(&l);
 	/* A link is not followed, and what is no ledger is an empty one. */
 	assert_int_equal(unlink(path), 0);
 	put_file(path, "something else", 14);
-	ledger_open(&l, path);
+	ledger_open(&l, AT_FDCWD, path);
 	assert_int_equal(l.state.total[LEDGER_BROKEN], 0);
 	ledger_close(&l);
 	char *link = xasprintf("%s.link", path);
 
 	assert_int_equal(symlink(path, link), 0);
-	ledger_open(&l, link);
+	ledger_open(&l, AT_FDCWD, link);
 	assert_int_equal(l.fd, -1);
 	ledger_lose(&l, LEDGER_BROKEN, 1);
 	assert_int_equal(l.state.total[LEDGER_BROKEN], 1);
@@ -175,11 +175,11 @@ TEST(test_gap)
 
 	make_folder();
 	snprintf(path, sizeof(path), "%s/ledger", folder);
-	ledger_open(&l, path);
+	ledger_open(&l, AT_FDCWD, path);
 	assert_int_equal(ledger_gap_ns(&l, (struct ledger_instant){100, 5000}), 0);
 	ledger_set_until(&l, until);
 	ledger_close(&l);
-	ledger_open(&l, path);
+	ledger_open(&l, AT_FDCWD, path);
 	/* Whatever the system's clock is set to. */
 	assert_int_equal(ledger_gap_ns(&l, (struct ledger_instant){130, 1}), 30);
 	assert_int_equal(ledger_gap_ns(&l, (struct ledger_instant){90, 9000}), 0);
@@ -187,7 +187,7 @@ TEST(test_gap)
 	strcpy(l.state.boot, "another");
 	ledger_save(&l);
 	ledger_close(&l);
-	ledger_open(&l, path);
+	ledger_open(&l, AT_FDCWD, path);
 	assert_int_equal(ledger_gap_ns(&l, (struct ledger_instant){20, 5300}), 300);
 	ledger_close(&l);
 	remove_folder();
