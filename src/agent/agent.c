@@ -480,7 +480,7 @@ static void cut(struct agent *a, uint64_t now_ns)
 
 /* ---- segments end ---- */
 
-/* The rest of a segment's time counts as lost; the next one begins at once, if there is none yet. */
+/* The rest of a segment's time counts as lost.  If it was the last one, another may begin. */
 static void count_early_end(struct agent *a, const struct segment *s)
 {
 	uint64_t now_ns = clock_monotonic_ns(), until_ns = s->shared->until_ns;
@@ -552,7 +552,7 @@ static void tell_failure(struct agent *a, const struct segment *s, int status)
 	if (s->shared->is_sampling)
 		return;
 	/* It may be for a reason that lasts: without rights there is nothing to wait for. */
-	if (!a->is_sampling && !a->failure && !memory_was_refused(status))
+	if (!a->is_sampling && !a->failure && !memory_was_refused(status) && !WIFSIGNALED(status))
 		a->failure = error_new(ERROR_UNSUPPORTED, "%s",
 			problem[0] ? problem : "the recording could not begin");
 	a->retry_ns = clock_monotonic_ns() + RETRY_NS;

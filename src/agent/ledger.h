@@ -6,8 +6,8 @@
  * neither forgets a loss nor counts it twice.
  *
  *	ledger_open(&l, folder_fd, name);
- *	ledger_lose(&l, LEDGER_EARLY_NS, ns);		counted at once
- *	ledger_give(&l, number, amounts);		a segment is to tell in its notes what is untold
+ *	ledger_lose(&l, LEDGER_EARLY_NS, ns);	counted at once
+ *	ledger_give(&l, number, amounts);	a segment is to note what is untold
  *	ledger_told(&l, number);  or  ledger_not_told(&l, number);
  *
  * The file keeps its size, so that it can be written on a full disk.

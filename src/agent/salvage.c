@@ -163,7 +163,7 @@ static void salvage_draft(struct spool *s, const char *name, uint64_t memory_byt
 	}
 }
 
-/* What segments that are whole were given to tell is told. */
+/* Segments that are whole have the notes that they were given. */
 static void settle_given(struct spool *s)
 {
 	for (size_t i = 0; i < LEDGER_GIVEN_MAX; i++) {

@@ -3,8 +3,8 @@
 
 /*
  * Drafts: segments that a killed agent has not finished.  Each is read as far as it is whole, and
- * is a segment like others if it has a sample; its note says that it was cut off.  The ledger learns
- * how far it reaches, and whether it tells what it was given to tell.
+ * is a segment like others if it has a sample; its note says that it was cut off.  The ledger
+ * learns how far it reaches, and whether it has the notes that it was given.
  */
 
 #include <stdint.h>

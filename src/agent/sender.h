@@ -6,8 +6,8 @@
  * each once the store has it.  A child process sends, so that a slow store delays nothing.
  *
  * Hosts send at different times: each waits a part of the interval that follows from its name.
- * After a failure the sender waits twice as long as before, with jitter, at most five minutes.  If a
- * shard of the store fails, only its segments wait, in a queue; the oldest of the others go on.
+ * After a failure the sender waits twice as long as before, with jitter, at most five minutes.  If
+ * a shard of the store fails, only its segments wait, in a queue; the oldest of the others go on.
  *
  * The child has no rights but to read the segment, and to write to one folder (agent/rights.h):
  * that of the store, or the one with what servers have.  It may take only so much memory; if that

@@ -272,7 +272,7 @@ def test_kills_lose_nothing_unsaid(folder):
 	began = time.monotonic()
 	with Target(folder, program, 10**9) as target:
 		cpu = lambda: sum(int(n) for n in pathlib.Path(f"/proc/{target.process.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]) / os.sysconf("SC_CLK_TCK")
-		for i in range(4):
+		for i in range(3):
 			with Agent(folder, "-F", "499", *RICH, every="2s") as agent:
 				agent.await_words("sampling all processes")
 				if i == 0:
@@ -291,13 +291,13 @@ def test_kills_lose_nothing_unsaid(folder):
 	metrics = agent.metrics()
 	kept_s = sum_of(agent.segments(), f"service=^{program.name}$")
 	lost_s = metrics["paused_seconds_total"] + metrics["late_seconds_total"]
-	assert metrics["down_seconds_total"] >= 4 * 0.2 and metrics["early_seconds_total"] == 0, metrics
+	assert metrics["down_seconds_total"] >= 3 * 0.2 and metrics["early_seconds_total"] == 0, metrics
 	assert first_s + kept_s + lost_s >= 0.95 * used_s, (first_s, kept_s, lost_s, used_s)
 	assert first_s + kept_s <= 1.04 * used_s + 0.1, (first_s, kept_s, used_s)
 	# Each moment is in one segment, or in one gap.
 	recorded_s = sum(Recording(path).stats["duration_ns"] for path in agent.segments()) / 1e9
 	wall_s = ended - began - (metrics["paused_seconds_total"] - metrics["down_seconds_total"])
-	assert wall_s - 0.5 * 4 <= recorded_s + metrics["down_seconds_total"] <= wall_s + 0.5, (recorded_s, wall_s, metrics)
+	assert wall_s - 0.5 * 3 <= recorded_s + metrics["down_seconds_total"] <= wall_s + 0.5, (recorded_s, wall_s, metrics)
 	notes = [note["text"] for path in agent.segments() for note in Recording(path).notes if "no agent sampled" in note["text"]]
 	told_s = sum(float(re.search(r"for (\S+) s", text)[1]) for text in notes)
 	assert abs(told_s - metrics["down_seconds_total"]) < 0.1, (notes, metrics)
@@ -320,13 +320,13 @@ def fill(path):
 			pass
 
 
-@harness.takes_long
+@harness.takes_hours
 def test_full_disk(folder):
 	"""The oldest segments go first; what could not be written is counted, also after a restart."""
-	disk = full_disk(folder, 2048)
+	disk = full_disk(folder, 16 << 10)
 	try:
 		with busy(folder):
-			(disk / "others").write_bytes(bytes(1300 << 10))
+			(disk / "others").write_bytes(bytes((16 << 20) - (500 << 10)))
 			with Agent(folder, "-F", "997", *RICH, store=disk / "store") as agent:
 				wait_until(lambda: agent.metrics_path.exists() and agent.metrics()["segments_dropped_total"] >= 2, 120)
 				numbers = [int(path.name[17:23]) for path in agent.segments()]
@@ -348,7 +348,6 @@ def test_full_disk(folder):
 		assert before["segments_dropped_total"] > 0 and metrics["paused_seconds_total"] > 0, (before, metrics)
 		told = [note for path in agent.segments() for note in Recording(path).notes if note["kind"] == "lost"]
 		assert any("ended early" in note["text"] for note in told), told
-		print("#", before, metrics, told)
 	finally:
 		wait_until(lambda: harness.run("umount", disk).status == 0)
 

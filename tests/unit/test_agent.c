@@ -455,7 +455,7 @@ TEST(test_sender)
 
 enum { ENDS_SENT = 0, ENDS_LATER = 1 << 8, ENDS_UNREADABLE = 2 << 8, ENDS_LEFT = 3 << 8 };
 
-/* The segment that is sent next, as if its process ended so and had told that shard; "": none is. */
+/* The segment that is sent next, as if its process ended so and had named that shard; "": none. */
 static const char *send_as(
 	struct sender *s, struct spool *spool, uint64_t now_ns, const char *shard, int status)
 {
