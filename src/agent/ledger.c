@@ -1,8 +1,8 @@
 /*
- * The file is two copies of the state, each with a number and a checksum, which are written in
- * turn: after a kill in the middle of one, the other is whole.  One pwrite writes a copy into blocks
- * that the file has already.  Nothing is synced: a kill loses no page of the kernel's, and after a
- * loss of power the state may be seconds old.
+ * The file is two copies of the state, each with a number and a checksum.  They are written in
+ * turn: after a kill in the middle of one, the other is whole.  One pwrite writes a copy into
+ * blocks that the file has already.  Nothing is synced: a kill loses no page of the kernel's, and
+ * after a loss of power the state may be seconds old.
  */
 #include "agent/ledger.h"
 
