@@ -57,7 +57,7 @@
 /* The tables of one program may take half of the memory for names; less, after a refusal. */
 #define OBJECT_HALVINGS 1
 #define REFUSALS_MAX	3
-/* What segments need on the disk, until larger ones were seen. */
+/* What segments need on the disk, at least: two like the last one. */
 #define ROOM_BYTES ((uint64_t)256 << 10)
 /* One samples, one is about to, and others resolve names. */
 #define SEGMENTS_MAX 8
@@ -512,9 +512,10 @@ static bool keep_segment(struct agent *a, const struct segment *s)
 		spool_drop_draft(&a->spool, s->name);
 		return false;
 	}
-	a->metrics.segment_bytes += a->spool.bytes - before;
-	if (2 * (a->spool.bytes - before) > a->room_bytes)
-		a->room_bytes = 2 * (a->spool.bytes - before);
+	uint64_t bytes = a->spool.bytes - before;
+
+	a->metrics.segment_bytes += bytes;
+	a->room_bytes = 2 * bytes > ROOM_BYTES ? 2 * bytes : ROOM_BYTES;
 	return true;
 }
 
