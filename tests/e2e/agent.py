@@ -966,7 +966,7 @@ def test_memory_is_bounded(folder):
 	assert metrics["memory_peak_bytes"] <= limit and metrics["memory_limit_bytes"] == limit, metrics
 	assert metrics["samples_total"] > 50 and metrics["segments_broken_total"] <= 2, (metrics, agent.err())
 	notes = [note["text"] for path in agent.segments() for note in Recording(path).notes]
-	assert any("left" in text and "sonde symbolize" in text for text in notes), notes
+	assert any("no names" in text and "--memory-max" in text and "sonde symbolize" in text for text in notes), notes
 	assert not any("missing" in text or "damaged" in text for text in notes), notes
 
 
