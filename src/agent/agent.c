@@ -374,6 +374,10 @@ static void count_gap(struct agent *a, uint64_t from_ns)
 			  : from_ns > a->last_until_ns ? from_ns - a->last_until_ns
 						       : 0;
 
+	a->ended_early = false;
+	/* It follows another one, and begins later: until then, that one's samples count. */
+	if (gap_ns == 0 && !is_first)
+		return;
 	/* Together: a kill in between would count it twice. */
 	l->state.until = from;
 	if (gap_ns > 0)
@@ -381,7 +385,6 @@ static void count_gap(struct agent *a, uint64_t from_ns)
 	else
 		ledger_save(l);
 	a->counted_ns = from_ns;
-	a->ended_early = false;
 }
 
 /* If the agent is killed now, what came up to then is kept or counted. */

@@ -151,7 +151,9 @@ static void salvage_draft(struct spool *s, const char *name, uint64_t memory_byt
 	if (!spool_digest(name)) {
 		if (draft->state != DRAFT_WHOLE)
 			ledger_not_told(&s->ledger, spool_number(name));
-		reach(&s->ledger, draft->end_unix_ns);
+		/* One that waited for its start has sampled nothing up to then. */
+		if (draft->state != DRAFT_EMPTY)
+			reach(&s->ledger, draft->end_unix_ns);
 	}
 	if (draft->state == DRAFT_EMPTY) {
 		result->empty += unlinkat(s->temporary_fd, name, 0) == 0;
