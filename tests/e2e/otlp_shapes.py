@@ -11,8 +11,9 @@ def key_value(key, value):
 
 
 def request(resources=1, *, strings=(), functions=1, depth=1):
-	"""Each resource is a service of its own and has one profile with one sample. strings: the dictionary's strings 4 and on;
-	functions, of which there are so many, have the names from string 3 on; depth: of the stack, which has each in turn."""
+	"""Each resource is a service of its own and has one profile with one sample. strings: those of the dictionary, from
+	number 4 on. functions: how many there are; they are named by the strings from number 3 on. depth: of the stack, which
+	goes through the functions in turn."""
 	rows = {2: [put_bytes(3, put_number(1, 3 + i)) for i in range(functions)], 3: [put_number(1, 3 + i) for i in range(functions)],
 		4: [], 6: [], 7: [put_bytes(1, b"".join(put_varint(1 + i % functions) for i in range(depth)))]}
 	sample = put_bytes(2, put_number(1, 1) + put_bytes(4, put_varint(1)))

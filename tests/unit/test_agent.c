@@ -33,6 +33,7 @@
 #include "record/file/capture_writer.h"
 #include "store/identity.h"
 #include "../capture_files.h"
+#include "../scratch.h"
 #include "../unit.h"
 
 /* ---- notes ---- */
@@ -89,23 +90,6 @@ TEST(test_news_add_up)
 
 /* ---- the folder ---- */
 
-static char *new_folder(void)
-{
-	static char path[64];
-
-	strcpy(path, "/tmp/sonde-agent-XXXXXX");
-	assert_non_null(mkdtemp(path));
-	return path;
-}
-
-static void remove_folder(const char *path)
-{
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -r '%s'", path);
-	assert_int_equal(system(command), 0);
-}
-
 static void put_file(const char *path, size_t size)
 {
 	FILE *f = fopen(path, "w");
@@ -128,7 +112,7 @@ static void put_segment(struct spool *s, uint64_t second, size_t size)
 
 TEST(test_spool_drops_the_oldest)
 {
-	char *folder = new_folder();
+	char *folder = scratch_create();
 	struct spool s;
 
 	assert_null(spool_open(&s, folder));
@@ -159,14 +143,14 @@ TEST(test_spool_drops_the_oldest)
 	assert_int_equal(s.entries.count, 2);
 	assert_int_equal(s.ledger.state.total[LEDGER_DROPPED], 12);
 	spool_close(&s);
-	remove_folder(folder);
+	scratch_destroy(folder);
 }
 
 /* A clock that is set back does not make a new segment the oldest, nor after a restart. */
 TEST(test_spool_keeps_order)
 {
 	static const uint64_t times_s[] = {1000, 90000, 500, 501, 1001};
-	char *folder = new_folder();
+	char *folder = scratch_create();
 	struct spool s;
 
 	assert_null(spool_open(&s, folder));
@@ -183,12 +167,12 @@ TEST(test_spool_keeps_order)
 	assert_string_equal(s.entries.data[0].name, "19700101T000821Z-000003.prof");
 	assert_string_equal(s.entries.data[1].name, "19700101T001641Z-000004.prof");
 	spool_close(&s);
-	remove_folder(folder);
+	scratch_destroy(folder);
 }
 
 TEST(test_spool_is_found_again)
 {
-	char *folder = new_folder(), path[128];
+	char *folder = scratch_create(), path[128];
 	struct spool s, other;
 
 	assert_null(spool_open(&s, folder));
@@ -215,7 +199,7 @@ TEST(test_spool_is_found_again)
 	assert_null(spool_remove(&s, 0));
 	assert_int_equal(s.bytes, 20);
 	spool_close(&s);
-	remove_folder(folder);
+	scratch_destroy(folder);
 }
 
 /* ---- sending ---- */
@@ -237,7 +221,7 @@ static void run_sender(struct sender *s, struct spool *spool, uint64_t now_ns)
 
 TEST(test_sender)
 {
-	char *folder = new_folder(), from[128], to[128], file[256];
+	char *folder = scratch_create(), from[128], to[128], file[256];
 	struct sender s;
 	struct spool spool;
 	struct stat st;
@@ -268,7 +252,7 @@ TEST(test_sender)
 	assert_int_equal(st.st_size, 200);
 	sender_deinit(&s);
 	spool_close(&spool);
-	remove_folder(folder);
+	scratch_destroy(folder);
 }
 
 enum { ENDS_SENT = 0, ENDS_LATER = 1 << 8, ENDS_UNREADABLE = 2 << 8, ENDS_LEFT = 3 << 8 };
@@ -306,7 +290,7 @@ static void put_received(struct spool *s, char digit)
 /* A shard is dead: its segments wait, the oldest of the others go on, and it recovers. */
 TEST(test_dead_shard_stops_no_other)
 {
-	char *folder = new_folder();
+	char *folder = scratch_create();
 	struct sender s;
 	struct spool spool;
 	struct agent_metrics m = {.sender = &s, .spool = &spool};
@@ -364,13 +348,13 @@ TEST(test_dead_shard_stops_no_other)
 	assert_string_equal(send_as(&s, &spool, now_ns, "well", ENDS_SENT), "000006.prof");
 	sender_deinit(&s);
 	spool_close(&spool);
-	remove_folder(folder);
+	scratch_destroy(folder);
 }
 
 /* What never can be sent is lost, and counted as such. */
 TEST(test_unreadable_segments_are_dropped)
 {
-	char *folder = new_folder();
+	char *folder = scratch_create();
 	struct sender s;
 	struct spool spool;
 
@@ -384,13 +368,13 @@ TEST(test_unreadable_segments_are_dropped)
 	assert_int_equal(s.sent, 0);
 	sender_deinit(&s);
 	spool_close(&spool);
-	remove_folder(folder);
+	scratch_destroy(folder);
 }
 
 /* What stays in the spool, although it was sent, is not sent again at once. */
 TEST(test_sent_segment_cannot_be_removed)
 {
-	char *folder = new_folder(), path[128];
+	char *folder = scratch_create(), path[128];
 	struct sender s;
 	struct spool spool;
 
@@ -408,13 +392,13 @@ TEST(test_sent_segment_cannot_be_removed)
 	assert_true(s.next_ns > SECOND_NS);
 	sender_deinit(&s);
 	spool_close(&spool);
-	remove_folder(folder);
+	scratch_destroy(folder);
 }
 
 /* A segment that cannot be opened for now is kept; one that is not a recording is not. */
 TEST(test_unreadable_segments)
 {
-	char *folder = new_folder(), path[128];
+	char *folder = scratch_create(), path[128];
 	const struct sender_target target = {
 		.store = "clickhouse://127.0.0.1:1", .spool = folder, .host = "host"};
 	struct rlimit before, none;
@@ -435,7 +419,7 @@ TEST(test_unreadable_segments)
 	assert_non_null(err);
 	assert_true(is_unreadable);
 	error_destroy(err);
-	remove_folder(folder);
+	scratch_destroy(folder);
 }
 
 static char said[256];
@@ -447,7 +431,7 @@ static void keep_line(const char *line)
 
 TEST(test_killed_senders_are_reported)
 {
-	char *folder = new_folder();
+	char *folder = scratch_create();
 	struct sender s;
 	struct spool spool;
 
@@ -461,7 +445,7 @@ TEST(test_killed_senders_are_reported)
 	assert_int_equal(s.errors, 2);
 	sender_deinit(&s);
 	spool_close(&spool);
-	remove_folder(folder);
+	scratch_destroy(folder);
 }
 
 /* How a child ends that takes so much with a limit of 8 MiB more than it has. */
@@ -607,7 +591,7 @@ TEST(test_shares_of_segments)
 TEST(test_refused_memory_drops)
 {
 	const int refused = ALLOC_EXIT_STATUS << 8;
-	char *folder = new_folder();
+	char *folder = scratch_create();
 	struct sender s;
 	struct spool spool;
 
@@ -629,13 +613,13 @@ TEST(test_refused_memory_drops)
 	assert_int_equal(spool.entries.count, 0);
 	sender_deinit(&s);
 	spool_close(&spool);
-	remove_folder(folder);
+	scratch_destroy(folder);
 }
 
 /* Two hosts begin a segment in the same second and send it to a folder that they share. */
 TEST(test_hosts_share_a_folder)
 {
-	char *folder = new_folder(), path[2][128], command[256];
+	char *folder = scratch_create(), path[2][128], command[256];
 	struct sender_target targets[] = {
 		{.store = folder, .host = "web1"}, {.store = folder, .host = "../web2"}};
 	bool is_unreadable;
@@ -651,13 +635,13 @@ TEST(test_hosts_share_a_folder)
 	snprintf(command, sizeof(command),
 		"cd %s && test $(stat -c %%s *.prof | sort | tr '\\n' ,) = 100,101,", folder);
 	assert_int_equal(system(command), 0);
-	remove_folder(folder);
+	scratch_destroy(folder);
 }
 
 /* A received segment is known by its digest: in the spool, if found again, and in a folder. */
 TEST(test_received_segments_have_one_name)
 {
-	char *folder = new_folder(), store[128], command[256];
+	char *folder = scratch_create(), store[128], command[256];
 	const struct str digest = STR("0123456789abcdef");
 	struct spool spool;
 	bool is_unreadable;
@@ -693,13 +677,13 @@ TEST(test_received_segments_have_one_name)
 	snprintf(command, sizeof(command), "test $(ls %s) = 19700101T000007Z-0123456789abcdef.prof",
 		store);
 	assert_int_equal(system(command), 0);
-	remove_folder(folder);
+	scratch_destroy(folder);
 }
 
 /* Digests keep their time as long as the spool keeps segments, also in the next process. */
 TEST(test_digests)
 {
-	char *folder = new_folder(), path[128];
+	char *folder = scratch_create(), path[128];
 	struct digests d;
 	struct stat st;
 
@@ -728,14 +712,14 @@ TEST(test_digests)
 	assert_int_equal(digests_time(&d, 100 + 2 * DIGESTS_MAX, 9), 2000 + 2 * DIGESTS_MAX);
 	assert_int_equal(digests_time(&d, 99 + 2 * DIGESTS_MAX, 9), 9);
 	digests_close(&d);
-	remove_folder(folder);
+	scratch_destroy(folder);
 }
 
 /* A new segment waits for the host's part of the interval. */
 TEST(test_hosts_take_turns)
 {
 	static const char *const hosts[] = {"a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8"};
-	char *folder = new_folder();
+	char *folder = scratch_create();
 	bool is_early = false, is_late = false;
 	struct sender s;
 	struct spool spool;
@@ -755,7 +739,7 @@ TEST(test_hosts_take_turns)
 	sender_look(&s, &spool, SECOND_NS, (uint64_t)64 << 20);
 	assert_int_equal(s.child, 0);
 	spool_close(&spool);
-	remove_folder(folder);
+	scratch_destroy(folder);
 }
 
 TEST(test_back_off)
@@ -812,7 +796,7 @@ static void expect_refused(const char *folder, const char *word)
 
 TEST(test_spool_is_an_own_folder)
 {
-	char *above = new_folder(), *folder = path_in(above, "spool"),
+	char *above = scratch_create(), *folder = path_in(above, "spool"),
 	     *other = path_in(above, "other"), *precious = path_in(other, "precious"),
 	     *temporary = path_in(folder, ".tmp"), *link = path_in(above, "link");
 	struct spool spool;
@@ -846,7 +830,7 @@ TEST(test_spool_is_an_own_folder)
 	free(precious);
 	free(other);
 	free(folder);
-	remove_folder(above);
+	scratch_destroy(above);
 }
 
 static mode_t mode_of(const char *path)
@@ -863,7 +847,7 @@ TEST(test_segments_in_a_store_are_their_owners)
 	static const struct {
 		mode_t folder, file;
 	} rows[] = {{0755, 0600}, {0777, 0600}, {02750, 0640}};
-	char *from = new_folder(), *store = path_in(from, "store"), path[128], sent[256];
+	char *from = scratch_create(), *store = path_in(from, "store"), path[128], sent[256];
 	const struct sender_target target = {.store = store, .spool = from, .host = "host"};
 	bool is_unreadable;
 
@@ -882,7 +866,7 @@ TEST(test_segments_in_a_store_are_their_owners)
 		assert_int_equal(mode_of(sent), rows[i].file);
 	}
 	free(store);
-	remove_folder(from);
+	scratch_destroy(from);
 }
 
 /* How many of the acts of a confined process did not end as they should; -1: it is not confined. */
@@ -916,7 +900,7 @@ static int acts_of_confined(int64_t group, int folder, const char *outside)
 
 TEST(test_confined_processes_can_do_little)
 {
-	char *folder = new_folder(), *outside = path_in(folder, "outside");
+	char *folder = scratch_create(), *outside = path_in(folder, "outside");
 	int64_t group = rights_other_group();
 	struct spool spool;
 	int in = -1, status;
@@ -938,12 +922,12 @@ TEST(test_confined_processes_can_do_little)
 	close(in);
 	spool_close(&spool);
 	free(outside);
-	remove_folder(folder);
+	scratch_destroy(folder);
 }
 
 TEST(test_receiver_leaves_the_lock)
 {
-	char *folder = new_folder(), address[128], draft[128];
+	char *folder = scratch_create(), address[128], draft[128];
 	struct receiver r;
 	struct spool spool;
 	struct stat st;
@@ -962,7 +946,7 @@ TEST(test_receiver_leaves_the_lock)
 		error_destroy(err);
 		receiver_stop(&r, &spool);
 		spool_close(&spool);
-		remove_folder(folder);
+		scratch_destroy(folder);
 		skip();
 	}
 	assert_null(err);
@@ -971,7 +955,7 @@ TEST(test_receiver_leaves_the_lock)
 	assert_null(spool_open(&spool, folder));
 	receiver_stop(&r, &spool);
 	spool_close(&spool);
-	remove_folder(folder);
+	scratch_destroy(folder);
 }
 
 /* ---- the file of options ---- */
@@ -999,7 +983,7 @@ TEST(test_config)
 		{"a = 1\nwrong = 2\nb = 3\n", "a:1;", ": line 2: is wrong"},
 		{"\n= 2\n", "", ": line 2: expected a name"},
 	};
-	char *folder = new_folder(), path[128];
+	char *folder = scratch_create(), path[128];
 
 	snprintf(path, sizeof(path), "%s/agent.conf", folder);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -1017,7 +1001,7 @@ TEST(test_config)
 		error_destroy(err);
 		strbuf_deinit(&out);
 	}
-	remove_folder(folder);
+	scratch_destroy(folder);
 }
 
 /* ---- metrics ---- */

@@ -16,25 +16,12 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "../scratch.h"
 #include "../unit.h"
 
 #define MEMORY_BYTES ((uint64_t)64 << 20)
 
-static char folder[64];
-
-static void make_folder(void)
-{
-	strcpy(folder, "/tmp/sonde-ledger-XXXXXX");
-	assert_non_null(mkdtemp(folder));
-}
-
-static void remove_folder(void)
-{
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -r '%s'", folder);
-	assert_int_equal(system(command), 0);
-}
+static char *folder;
 
 static void put_file(const char *path, const void *data, size_t size)
 {
@@ -82,7 +69,7 @@ TEST(test_losses_survive)
 	uint64_t amounts[LEDGER_LOSSES];
 	struct spool s;
 
-	make_folder();
+	folder = scratch_create();
 	assert_null(spool_open(&s, folder));
 	ledger_lose(&s.ledger, LEDGER_BROKEN, 2);
 	ledger_lose(&s.ledger, LEDGER_EARLY_NS, 7);
@@ -112,7 +99,7 @@ TEST(test_losses_survive)
 	assert_int_equal(amounts[LEDGER_BROKEN], 0);
 	assert_int_equal(untold(&s, LEDGER_BROKEN), 1);
 	spool_close(&s);
-	remove_folder();
+	scratch_destroy(folder);
 }
 
 /* A kill in the middle of a write damages one copy; the file is written on a full disk, too. */
@@ -122,7 +109,7 @@ TEST(test_ledger_is_whole)
 	char path[128];
 	struct ledger l;
 
-	make_folder();
+	folder = scratch_create();
 	snprintf(path, sizeof(path), "%s/ledger", folder);
 	ledger_open(&l, AT_FDCWD, path);
 	ledger_lose(&l, LEDGER_BROKEN, 1);
@@ -164,7 +151,7 @@ TEST(test_ledger_is_whole)
 	ledger_lose(&l, LEDGER_BROKEN, 1);
 	assert_int_equal(l.state.total[LEDGER_BROKEN], 1);
 	free(link);
-	remove_folder();
+	scratch_destroy(folder);
 }
 
 TEST(test_gap)
@@ -173,7 +160,7 @@ TEST(test_gap)
 	char path[128];
 	struct ledger l;
 
-	make_folder();
+	folder = scratch_create();
 	snprintf(path, sizeof(path), "%s/ledger", folder);
 	ledger_open(&l, AT_FDCWD, path);
 	assert_int_equal(ledger_gap_ns(&l, (struct ledger_instant){100, 5000}), 0);
@@ -190,7 +177,7 @@ TEST(test_gap)
 	ledger_open(&l, AT_FDCWD, path);
 	assert_int_equal(ledger_gap_ns(&l, (struct ledger_instant){20, 5300}), 300);
 	ledger_close(&l);
-	remove_folder();
+	scratch_destroy(folder);
 }
 
 /* ---- the spool ---- */
@@ -201,7 +188,7 @@ TEST(test_kill_while_dropping)
 	struct spool s;
 	char *path;
 
-	make_folder();
+	folder = scratch_create();
 	assert_null(spool_open(&s, folder));
 	for (int i = 0; i < 3; i++)
 		put_segment(&s);
@@ -229,14 +216,14 @@ TEST(test_kill_while_dropping)
 	restart(&s);
 	assert_int_equal(s.next, 3);
 	spool_close(&s);
-	remove_folder();
+	scratch_destroy(folder);
 }
 
 TEST(test_room_on_the_disk)
 {
 	struct spool s;
 
-	make_folder();
+	folder = scratch_create();
 	assert_null(spool_open(&s, folder));
 	for (int i = 0; i < 4; i++)
 		put_segment(&s);
@@ -250,7 +237,7 @@ TEST(test_room_on_the_disk)
 	assert_int_equal(s.entries.data[1].number, 3);
 	assert_int_equal(s.ledger.state.total[LEDGER_DROPPED], 2);
 	spool_close(&s);
-	remove_folder();
+	scratch_destroy(folder);
 }
 
 /* ---- drafts ---- */
@@ -275,7 +262,7 @@ TEST(test_drafts)
 	struct spool s;
 
 	read_fixture(&file);
-	make_folder();
+	folder = scratch_create();
 	assert_null(spool_open(&s, folder));
 	put_segment(&s);
 	ledger_lose(&s.ledger, LEDGER_BROKEN, 1);
@@ -306,7 +293,7 @@ TEST(test_drafts)
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(s.entries.data[i].number, i);
 	assert_int_equal(s.entries.data[3].number, 5);
-	/* What 2 and 5 told is told; what 1 and 3 had no time to is not. */
+	/* 2 and 5 are whole and tell the losses that they were given; those of 1 and 3 remain. */
 	assert_int_equal(untold(&s, LEDGER_BROKEN), 1);
 	assert_int_equal(untold(&s, LEDGER_EARLY_NS), 4);
 	assert_int_equal(untold(&s, LEDGER_PAUSED_NS), 0);
@@ -322,7 +309,7 @@ TEST(test_drafts)
 	assert_int_equal(untold(&s, LEDGER_EARLY_NS), 4);
 	spool_close(&s);
 	file_bytes_deinit(&file);
-	remove_folder();
+	scratch_destroy(folder);
 }
 
 /* Wherever a draft was cut: it is kept if it has samples, and is never said to be told. */
@@ -334,7 +321,7 @@ TEST(test_drafts_cut_anywhere)
 	struct spool s;
 
 	read_fixture(&file);
-	make_folder();
+	folder = scratch_create();
 	assert_null(spool_open(&s, folder));
 	ledger_lose(&s.ledger, LEDGER_BROKEN, 1);
 	for (size_t i = 1; i <= 16; i++) {
@@ -352,7 +339,7 @@ TEST(test_drafts_cut_anywhere)
 	assert_int_equal(s.ledger.state.total[LEDGER_DROPPED], 0);
 	spool_close(&s);
 	file_bytes_deinit(&file);
-	remove_folder();
+	scratch_destroy(folder);
 }
 
 int main(void)

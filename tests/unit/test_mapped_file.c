@@ -316,13 +316,14 @@ TEST(a_vdso_has_one)
  */
 TEST(links_of_another_root_stay_in_it)
 {
-	char root[] = "/tmp/sonde-root-XXXXXX", outside[128], link[128], inside[128], relative[128];
+	char outside[128], link[128], inside[128], relative[128];
 	int ready[2], fd;
 	char byte;
 
 	if (geteuid() != 0)
 		skip();
-	assert_non_null(mkdtemp(root));
+	char *root = scratch_create();
+
 	snprintf(outside, sizeof(outside), "%s-outside", root);
 	snprintf(inside, sizeof(inside), "%s/inside", root);
 	snprintf(link, sizeof(link), "%s/link", root);
@@ -337,9 +338,8 @@ TEST(links_of_another_root_stay_in_it)
 	assert_int_equal(pipe(ready), 0);
 	pid_t pid = fork();
 
-	if (pid == 0) {
+	if (pid == 0)
 		_exit(chroot(root) != 0 || write(ready[1], "", 1) != 1 || pause());
-	}
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	assert_int_equal(process_file_open(pid, "/link", O_RDONLY), -1);
 	assert_int_equal(errno, ENOENT);
@@ -351,10 +351,7 @@ TEST(links_of_another_root_stay_in_it)
 	close(ready[0]);
 	close(ready[1]);
 	unlink(outside);
-	unlink(inside);
-	unlink(link);
-	unlink(relative);
-	rmdir(root);
+	scratch_destroy(root);
 }
 
 #define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

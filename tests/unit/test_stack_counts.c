@@ -148,7 +148,7 @@ TEST(dtrace)
 	profile_destroy(p);
 }
 
-/* What is no number that fits, or has none, is no other stack's. */
+/* A count that is missing, or too large, must not be taken from the next stack. */
 TEST(counts_that_are_missing)
 {
 	struct profile *p = read_text("    f\n    18446744073709551616\n\n    g\n    -5\n\n"
