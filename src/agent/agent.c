@@ -26,7 +26,6 @@
 #include <unistd.h>
 
 #include "agent/allowance.h"
-#include "agent/memory.h"
 #include "agent/metrics.h"
 #include "agent/receiver.h"
 #include "agent/rights.h"
@@ -37,6 +36,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "base/memory.h"
 #include "record/target.h"
 #include "store/store.h"
 

@@ -1,33 +1,28 @@
 /*
  * A recording is read up to its last whole chunk, so a draft needs no repair.  A process of its own
- * reads it, as all memory of the reader goes with it.
+ * reads it (base/limited_child.h), as all memory of the reader goes with it.
  *
  * Each step leaves a state that the next start understands: a draft that is in .tmp is read again,
  * and one that was moved is in the list of whole segments.
  */
 #include "agent/salvage.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/memory.h"
 #include "agent/rights.h"
-#include "base/alloc.h"
 #include "base/clock.h"
+#include "base/file.h"
+#include "base/limited_child.h"
 #include "formats/readers.h"
 
 #define READ_SECONDS_MAX 60
 
 enum draft_state { DRAFT_UNKNOWN, DRAFT_EMPTY, DRAFT_UNREADABLE, DRAFT_CUT, DRAFT_WHOLE };
 
-/* In memory that both processes share. */
 struct draft {
 	enum draft_state state;
 	bool has_names;
@@ -71,32 +66,52 @@ static void read_draft(struct draft *draft)
 	profile_destroy(profile);
 }
 
-/* Without an answer of the process, DRAFT_UNKNOWN. */
-static void read_in_child(
-	struct spool *s, const char *name, uint64_t memory_bytes, struct draft *draft)
+/* A draft to be read by another process. */
+struct unread {
+	const struct spool *spool;
+	const char *name;
+};
+
+/* In the process: writes what the draft is. */
+static int read_unread(void *context, int fd)
 {
-	uint64_t limit_bytes = memory_of(getpid()).mapped_bytes + memory_bytes;
-	pid_t parent = getpid(), pid = fork();
+	const struct unread *u = context;
+	int folder = u->spool->temporary_fd;
+	struct draft draft = {.state = DRAFT_UNKNOWN};
+	int in = openat(folder, u->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	/* What programs are called is theirs to choose. */
+	struct error *err = rights_confine(-1, folder);
 
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != parent)
-			_exit(1);
-		spool_leave_lock(s);
-		memory_small_stacks();
-		(void)memory_limit(0, limit_bytes);
-		alarm(READ_SECONDS_MAX);
-		int in = openat(s->temporary_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (!err && in >= 0 && dup2(in, STDIN_FILENO) >= 0)
+		read_draft(&draft);
+	return file_write_all(fd, &draft, sizeof(draft), "the draft") ? EXIT_FAILURE : EXIT_SUCCESS;
+}
 
-		/* What programs are called is theirs to choose. */
-		struct error *err = rights_confine(-1, s->temporary_fd);
+/* Without an answer of the process, DRAFT_UNKNOWN. */
+static struct draft read_in_child(const struct spool *s, const char *name, uint64_t memory_bytes)
+{
+	struct unread unread = {s, name};
+	const struct limited_work work = {.cpu_seconds = READ_SECONDS_MAX,
+		.memory_bytes = memory_bytes,
+		.kept_fd = s->temporary_fd,
+		.run = read_unread,
+		.context = &unread};
+	struct draft draft = {.state = DRAFT_UNKNOWN}, answer;
+	struct strbuf bytes = {0};
+	struct limited_child child;
+	struct error *err = limited_child_start(&child, &work);
 
-		if (!err && in >= 0 && dup2(in, STDIN_FILENO) >= 0)
-			read_draft(draft);
-		_exit(0);
+	if (err) {
+		error_destroy(err);
+		return draft;
 	}
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	limited_child_read(&child, &bytes);
+	if (limited_child_end(&child) == LIMITED_DONE && bytes.size == sizeof(answer)) {
+		memcpy(&answer, bytes.data, sizeof(answer));
+		draft = answer;
+	}
+	strbuf_deinit(&bytes);
+	return draft;
 }
 
 /* The mark moves to the end of a draft that has later samples. */
@@ -132,36 +147,36 @@ static void keep(
 	result->nameless += !names;
 }
 
-static void salvage_draft(struct spool *s, const char *name, uint64_t memory_bytes,
-	struct draft *draft, struct salvage *result)
+static void salvage_draft(
+	struct spool *s, const char *name, uint64_t memory_bytes, struct salvage *result)
 {
+	struct draft draft = {.state = DRAFT_UNKNOWN};
 	struct stat st = {0};
 
-	*draft = (struct draft){.state = DRAFT_UNKNOWN};
 	(void)fstatat(s->temporary_fd, name, &st, AT_SYMLINK_NOFOLLOW);
 	/* What was received came here when it was whole. */
 	if (spool_digest(name))
-		*draft = (struct draft){.state = DRAFT_WHOLE, .has_names = true};
+		draft = (struct draft){.state = DRAFT_WHOLE, .has_names = true};
 	else if (st.st_size == 0)
-		draft->state = DRAFT_EMPTY;
+		draft.state = DRAFT_EMPTY;
 	else
-		read_in_child(s, name, memory_bytes, draft);
-	if (draft->state == DRAFT_UNKNOWN)
-		draft->end_unix_ns = modified_unix_ns(&st);
+		draft = read_in_child(s, name, memory_bytes);
+	if (draft.state == DRAFT_UNKNOWN)
+		draft.end_unix_ns = modified_unix_ns(&st);
 	if (!spool_digest(name)) {
-		if (draft->state != DRAFT_WHOLE)
+		if (draft.state != DRAFT_WHOLE)
 			ledger_not_told(&s->ledger, spool_number(name));
 		/* One that waited for its start has sampled nothing up to then. */
-		if (draft->state != DRAFT_EMPTY)
-			reach(&s->ledger, draft->end_unix_ns);
+		if (draft.state != DRAFT_EMPTY)
+			reach(&s->ledger, draft.end_unix_ns);
 	}
-	if (draft->state == DRAFT_EMPTY) {
+	if (draft.state == DRAFT_EMPTY) {
 		result->empty += unlinkat(s->temporary_fd, name, 0) == 0;
-	} else if (draft->state == DRAFT_UNREADABLE) {
+	} else if (draft.state == DRAFT_UNREADABLE) {
 		spool_drop_draft(s, name);
 		result->unreadable++;
 	} else {
-		keep(s, name, (uint64_t)st.st_size, draft->has_names, result);
+		keep(s, name, (uint64_t)st.st_size, draft.has_names, result);
 	}
 }
 
@@ -185,14 +200,8 @@ static void settle_given(struct spool *s)
 
 void salvage_drafts(struct spool *s, uint64_t memory_bytes, struct salvage *result)
 {
-	struct draft *draft = mmap(
-		NULL, sizeof(*draft), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
 	*result = (struct salvage){0};
-	if (draft == MAP_FAILED)
-		return;
 	for (size_t i = 0; i < s->drafts.count; i++)
-		salvage_draft(s, s->drafts.data[i], memory_bytes, draft, result);
-	munmap(draft, sizeof(*draft));
+		salvage_draft(s, s->drafts.data[i], memory_bytes, result);
 	settle_given(s);
 }

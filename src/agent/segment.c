@@ -17,10 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/memory.h"
 #include "agent/rights.h"
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "record/recorder.h"
 
 /*

@@ -18,12 +18,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/memory.h"
 #include "agent/rights.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/draft.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "formats/readers.h"
 #include "store/identity.h"
 #include "store/known.h"

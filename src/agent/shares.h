@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/memory.h"
+#include "base/memory.h"
 
 struct shares {
 	uint64_t most_bytes;		  /* the limit */

@@ -7,7 +7,7 @@
  * 10), and puts the request into a queue for the first.  So metrics are answered while a large
  * profile is being read.
  *
- * A body is read in a child process (http/limited_child.h), which passes the profiles to `keep` and
+ * A body is read in a child process (base/limited_child.h), which passes the profiles to `keep` and
  * writes the answer into a pipe.
  *
  * What is limited: what reading a body may take; connections; the bytes of one body, and of all
@@ -31,10 +31,12 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/file.h"
+#include "base/limited_child.h"
+#include "base/limited_child.h"
 #include "base/secret.h"
 #include "http/connection.h"
 #include "http/gate.h"
-#include "http/limited_child.h"
 #include "http/socket.h"
 #include "http/strict.h"
 #include "intake/check.h"
@@ -136,37 +138,21 @@ static void wake(struct intake *intake)
 
 /* ---- the thread that reads bodies ---- */
 
-static bool write_all(int fd, const void *bytes, size_t size)
-{
-	const char *at = bytes;
-
-	while (size) {
-		ssize_t written = write(fd, at, size);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return false;
-		at += written;
-		size -= (size_t)written;
-	}
-	return true;
-}
-
 /* In the child: reads a body, and writes the answer and its text. */
 static int read_body(void *context, int fd)
 {
 	struct exchange *x = context;
 
 	intake_take(&x->intake->options, &x->message, &x->answer);
-	bool is_written = write_all(fd, &x->answer, sizeof(x->answer)) &&
-			  write_all(fd, x->answer.text.data, x->answer.text.size);
+	struct error *err = file_write_all(fd, &x->answer, sizeof(x->answer), "the answer");
 
-	return is_written ? EXIT_SUCCESS : EXIT_FAILURE;
+	if (err == NULL)
+		err = file_write_all(fd, x->answer.text.data, x->answer.text.size, "the answer");
+	return err ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 /* Starts the child, unless the intake has no more time. */
-static struct error *start_reading(struct exchange *x, int *fd)
+static struct error *start_reading(struct exchange *x)
 {
 	struct intake *intake = x->intake;
 	const struct limited_work work = {.cpu_seconds = intake->options.reading_seconds,
@@ -179,23 +165,8 @@ static struct error *start_reading(struct exchange *x, int *fd)
 	pthread_mutex_lock(&intake->lock);
 	err = intake->is_out_of_time ? error_new(ERROR_SYSTEM, "the server is stopping")
 				     : limited_child_start(&intake->reading, &work);
-	*fd = intake->reading.fd;
 	pthread_mutex_unlock(&intake->lock);
 	return err;
-}
-
-static void read_all(int fd, struct strbuf *bytes)
-{
-	char block[4096];
-	ssize_t size = 1;
-
-	while (size > 0) {
-		size = read(fd, block, sizeof(block));
-		if (size > 0)
-			strbuf_add(bytes, (struct str){block, (size_t)size});
-		else if (size < 0 && errno == EINTR)
-			size = 1;
-	}
 }
 
 /* The child is the same program, so that its pointers to literals are valid here. */
@@ -241,10 +212,9 @@ static void take_body(struct exchange *x)
 {
 	struct intake *intake = x->intake;
 	struct strbuf bytes = {0};
-	int fd;
 
 	x->message.body = strbuf_str(&x->body);
-	struct error *err = start_reading(x, &fd);
+	struct error *err = start_reading(x);
 
 	if (err) {
 		intake_refuse(&x->message, &x->answer, MHD_HTTP_SERVICE_UNAVAILABLE, REASON_BUSY,
@@ -252,7 +222,7 @@ static void take_body(struct exchange *x)
 		error_destroy(err);
 		return;
 	}
-	read_all(fd, &bytes);
+	limited_child_read(&intake->reading, &bytes);
 	pthread_mutex_lock(&intake->lock);
 	enum limited_end end = limited_child_end(&intake->reading);
 	bool is_out_of_time = intake->is_out_of_time;

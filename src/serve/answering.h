@@ -10,7 +10,7 @@
  * The caller has one thread; it polls child.fd, and calls answering_read when there is something.
  */
 
-#include "http/limited_child.h"
+#include "base/limited_child.h"
 #include "serve/request.h"
 
 /* What an answer may take: seconds of CPU time, and bytes besides what the server has loaded. */

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "agent/allowance.h"
-#include "agent/memory.h"
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "base/memory.h"
 #include "../unit.h"
 
 TEST(test_limits_by_cpus)

@@ -1,10 +1,10 @@
-#ifndef SONDE_HTTP_LIMITED_CHILD_H
-#define SONDE_HTTP_LIMITED_CHILD_H
+#ifndef SONDE_BASE_LIMITED_CHILD_H
+#define SONDE_BASE_LIMITED_CHILD_H
 
 /*
- * A child process that does one piece of work for a server, within limits of CPU time and memory,
- * and writes what came of it to a pipe.  So no request can take more than its share, nor end the
- * server: the child has its own memory, and the kernel ends it at its limits.
+ * A child process that does one piece of work on what others sent, within limits of CPU time and
+ * memory, and writes what came of it to a pipe.  So no input can take more than its share, nor end
+ * its parent: the child has its own memory, and the kernel ends it at its limits.
  *
  * The child is forked, so the work finds all that was loaded before.  It has standard input and
  * output, its end of the pipe and what it is to keep, but no connection of any client; what it
@@ -17,6 +17,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/str.h"
 
 struct limited_work {
 	unsigned cpu_seconds;
@@ -42,6 +43,8 @@ enum limited_end {
 /* ERROR_SYSTEM: there is no pipe or no process.  Any thread may call it. */
 must_use struct error *limited_child_start(
 	struct limited_child *child, const struct limited_work *work);
+/* Appends all that the child writes, until it ends or closes its end. */
+void limited_child_read(const struct limited_child *child, struct strbuf *out);
 /* Waits for the end, which follows that of what is read from fd, and closes fd. */
 enum limited_end limited_child_end(struct limited_child *child);
 /* Ends the child if it runs, and closes fd. */

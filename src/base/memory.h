@@ -1,5 +1,5 @@
-#ifndef SONDE_AGENT_MEMORY_H
-#define SONDE_AGENT_MEMORY_H
+#ifndef SONDE_BASE_MEMORY_H
+#define SONDE_BASE_MEMORY_H
 
 /*
  * What a process has in memory for itself, and a limit to it that the kernel enforces.
@@ -12,6 +12,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+/* AddressSanitizer maps terabytes of its own, so nothing is limited with it. */
+#ifdef __SANITIZE_ADDRESS__
+#define MEMORY_IS_SANITIZED true
+#else
+#define MEMORY_IS_SANITIZED false
+#endif
 
 struct memory_use {
 	/* Resident pages that belong to no file; those shared with a parent since a fork, too. */

@@ -3,7 +3,7 @@
  * former; at the latter it refuses more memory, and base/alloc ends the process with a status of
  * its own.
  */
-#include "http/limited_child.h"
+#include "base/limited_child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,17 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
+#include "base/memory.h"
 
 #ifndef SYS_close_range
 #define SYS_close_range 436
-#endif
-
-/* AddressSanitizer maps terabytes of its own. */
-#ifdef __SANITIZE_ADDRESS__
-#define IS_SANITIZED true
-#else
-#define IS_SANITIZED false
 #endif
 
 /* ---- in the child ---- */
@@ -48,33 +41,20 @@ static void close_others(int fd, int kept_fd)
 	close_range_of(high + 1, INT32_MAX);
 }
 
-/* What a process has mapped to write in, in bytes, proc(5); 0: unknown. */
-static uint64_t mapped_bytes(void)
-{
-	unsigned long long pages = 0;
-	FILE *f = fopen("/proc/self/statm", "re");
-
-	if (f && fscanf(f, "%*u %*u %*u %*u %*u %llu", &pages) != 1)
-		pages = 0;
-	if (f)
-		fclose(f);
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
+/* For good: what the work reads may take over the process. */
 static void set_limits(const struct limited_work *work)
 {
 	const struct rlimit seconds = {work->cpu_seconds, work->cpu_seconds + 1}, none = {0, 0};
-	uint64_t mapped = mapped_bytes(), most = mapped + work->memory_bytes;
-	const struct rlimit data = {most, most};
+	uint64_t mapped = memory_of(getpid()).mapped_bytes;
+	struct rlimit data;
 
 	setrlimit(RLIMIT_CPU, &seconds);
 	setrlimit(RLIMIT_CORE, &none);
-	/* An administrator's lower limit stays. */
-	struct rlimit now;
-
-	if (!IS_SANITIZED && work->memory_bytes && mapped && getrlimit(RLIMIT_DATA, &now) == 0 &&
-		most < now.rlim_max)
-		setrlimit(RLIMIT_DATA, &data);
+	if (work->memory_bytes == 0 || mapped == 0 ||
+		!memory_limit(0, mapped + work->memory_bytes) || getrlimit(RLIMIT_DATA, &data) != 0)
+		return;
+	data.rlim_max = data.rlim_cur;
+	setrlimit(RLIMIT_DATA, &data);
 }
 
 static void be_ordinary(void)
@@ -91,7 +71,7 @@ static void be_ordinary(void)
 /* base/alloc reports what the parent reports as well, in better words. */
 static void be_silent(void)
 {
-	int null = IS_SANITIZED ? -1 : open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int null = MEMORY_IS_SANITIZED ? -1 : open("/dev/null", O_WRONLY | O_CLOEXEC);
 
 	if (null >= 0)
 		dup2(null, STDERR_FILENO);
@@ -134,11 +114,23 @@ struct error *limited_child_start(struct limited_child *child, const struct limi
 	return NULL;
 }
 
+void limited_child_read(const struct limited_child *child, struct strbuf *out)
+{
+	char block[4096];
+	ssize_t size;
+
+	do {
+		size = read(child->fd, block, sizeof(block));
+		if (size > 0)
+			strbuf_add(out, (struct str){block, (size_t)size});
+	} while (size > 0 || (size < 0 && errno == EINTR));
+}
+
 static enum limited_end end_of(int status)
 {
 	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS)
 		return LIMITED_DONE;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == ALLOC_EXIT_STATUS)
+	if (memory_was_refused(status))
 		return LIMITED_BY_MEMORY;
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
 		return LIMITED_BY_TIME;

@@ -1,5 +1,5 @@
 /* The figures are those of /proc/PID/statm, the cheapest to read; proc(5). */
-#include "agent/memory.h"
+#include "base/memory.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -11,13 +11,6 @@
 
 /* Threads of a recorder watch rings and sync files; the usual 8 MiB would be mapped for each. */
 #define THREAD_STACK_BYTES ((size_t)256 << 10)
-/* AddressSanitizer maps terabytes for its own, so that only what is resident tells something. */
-#ifdef __SANITIZE_ADDRESS__
-#define IS_SANITIZED true
-#else
-#define IS_SANITIZED false
-#endif
-
 struct memory_use memory_of(pid_t pid)
 {
 	char path[64];
@@ -35,7 +28,7 @@ struct memory_use memory_of(pid_t pid)
 	uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 
 	resident = (resident - shared) * page_bytes;
-	return (struct memory_use){resident, IS_SANITIZED ? resident : data * page_bytes};
+	return (struct memory_use){resident, MEMORY_IS_SANITIZED ? resident : data * page_bytes};
 }
 
 uint64_t memory_most(struct memory_use use, uint64_t limit_bytes)
@@ -67,7 +60,7 @@ bool memory_limit(pid_t pid, uint64_t mapped_bytes)
 {
 	struct rlimit limit;
 
-	if (IS_SANITIZED)
+	if (MEMORY_IS_SANITIZED)
 		return true;
 
 	/* The hard limit stays, so that this one can be raised again. */
